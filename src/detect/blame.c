@@ -37,7 +37,7 @@ static int finding_blame(
 {
 	const struct lp_series *s = &v->series[f->series];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
-	/* All windows of a series are equally long. */
+	/* All windows of a series have the same length. */
 	struct lp_params params = {.win_size = s->last[0] - s->first[0] + 1};
 	_cleanup_(vector_group_release) struct vector_group g = {0};
 	_cleanup_(vector_blame_release) struct vector_blame blame = {0};

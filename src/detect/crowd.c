@@ -17,18 +17,20 @@
 /* A class has at least this share of the members. */
 #define SHARE_LEAST 0.2
 #define MEMBERS_LEAST 5
-/* It takes twice as long as the others: an update of firmware may make less of a difference. */
+/* Its requests take twice as long as those of the others: an update of firmware may make less of a
+ * difference. */
 #define APART_LEAST 0.693 /* log 2 */
 #define SPREAD_LEAST 0.05
-/* It became slow: less than half of the difference shows in the first eighth of the time. A part of
- * the time shows the class if half of it does. */
+/* It became slow if less than half of the difference shows in the first eighth of the time. A part
+ * of the time shows the class if half of the part does. */
 #define PAST_PART 8
 #define BLOCKS_LEAST 8
 #define SHOWS 0.5
 /* Windows are weighed as in weigh.c. */
 #define UNIT 0.405 /* log 1.5 */
 #define WINDOW_COST 0.5
-/* It may have begun late: all of the time is examined, then its last half and quarter. */
+/* The slowness may have begun late: examine the whole time, then its last half and its last
+ * quarter. */
 #define PARTS_MOST 4
 
 struct crowd {
@@ -40,8 +42,9 @@ struct crowd {
 	double *level;	/* [member] logarithms; NaN: no data */
 	double *values; /* room for two numbers of each member */
 	struct stats_cut cut;
-	double load;		    /* work of the slow ones over that of the others */
-	uint32_t from, end, n_slow; /* blocks that show it: from the first to the last; how many */
+	double load;		    /* work of the slow members divided by that of the others */
+	uint32_t from, end, n_slow; /* blocks that show it: the first, the one after the last, and
+				     * their number */
 };
 
 static void crowd_release(struct crowd *c)
@@ -56,7 +59,7 @@ static bool is_slow(const struct crowd *c, uint32_t member)
 	return c->level[member] >= c->cut.at;
 }
 
-/* How far apart the classes are in some blocks; NaN: nothing is known. */
+/* How far apart the classes are in some blocks; NaN: unknown. */
 static double apart_in(const struct crowd *c, uint32_t from, uint32_t end)
 {
 	double medians[2];
@@ -95,7 +98,7 @@ static bool classes_cut(struct crowd *c, uint32_t from)
 		2 * c->cut.n_high < n;
 }
 
-/* Find when it shows, and whether that is enough. */
+/* Find when the slowness shows, and whether that is long enough. */
 static bool time_weigh(struct crowd *c)
 {
 	double windows = (double)c->w.block_slots / c->v->params.win_shift;
@@ -136,7 +139,7 @@ static double load_of(const struct crowd *c)
 	return medians[1] / medians[0];
 }
 
-/* Is there a class of members that became slow, and no additional work that explains it? */
+/* Is there a class of members that became slow, without additional work that explains it? */
 static bool crowd_is_slow(struct crowd *c)
 {
 	uint32_t past = (c->w.n_blocks + PAST_PART - 1) / PAST_PART;
@@ -201,7 +204,7 @@ static struct lp_finding *finding_of(const struct findings *f, uint32_t componen
 	return NULL;
 }
 
-/* Add it, unless windows already show it in most of that time. */
+/* Add a finding, unless windows already show it for most of that time. */
 static int finding_add(const struct lp_finding *made, struct findings *f)
 {
 	struct lp_finding *known = finding_of(f, made->component, made->metric);
@@ -268,14 +271,14 @@ int crowd_find(const struct lp_verdict *v, struct findings *f)
 	return r;
 }
 
-/* From this share of slow members on, they may as well be the normal ones. */
+/* If at least this share of the members is slow, the slow ones may be the normal ones. */
 #define MANY 0.4
-/* If the minority did not become slow when the others did, this share is enough. */
+/* If a minority stayed fast while the others became slow, this share is enough. */
 #define FEW 0.2
 #define FEW_LEAST 2
 #define CLASS_APART_LEAST 0.405 /* log 1.5: a smaller difference is not a class */
 
-/* Members that are listed by name, and groups that are listed. */
+/* At most this many members are listed by name, and this many groups. */
 #define NAMES_MAX 50
 #define TOLD_MAX 4
 
@@ -292,7 +295,7 @@ static double level_log(double level, double floor)
 	return isnan(level) ? NAN : log(level + floor);
 }
 
-/* The median over the members of one class of their logarithms in the first blocks. */
+/* The median of the logarithms of one class in the first blocks. */
 static double class_first(
 	const struct two_classes *c, const struct group_work *w, bool high, double *scratch)
 {
@@ -308,7 +311,7 @@ static double class_first(
 	return median_of(scratch, n);
 }
 
-/* Did the slower class become slow during the data? */
+/* Did the slower class become slow within the data? */
 static bool became(const struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	double high = class_first(c, w, true, scratch), low = class_first(c, w, false, scratch);
@@ -340,15 +343,15 @@ static bool classes_find(struct two_classes *c, const struct group_work *w, doub
 	least = (size_t)ceil(MANY * (double)n);
 	if (stats_cut(scratch, n, least, SPREAD_LEAST, CLASS_APART_LEAST, scratch + n, &c->cut))
 		return 2 * c->cut.n_high >= n || !became(c, w, scratch);
-	/* Most may have become slow; a member that was faster than most from the beginning is
-	 * better. */
+	/* Most members may have become slow. A member that was faster than most from the beginning
+	 * is a better one. */
 	least = (size_t)fmax(FEW_LEAST, ceil(FEW * (double)n));
 	return stats_cut(
 		       scratch, n, least, SPREAD_LEAST, CLASS_APART_LEAST, scratch + n, &c->cut) &&
 		2 * c->cut.n_high > n && became(c, w, scratch);
 }
 
-/* The median over the members of one class of their work. */
+/* The median work of one class. */
 static double class_work(
 	const struct two_classes *c, const struct group_work *w, bool high, double *scratch)
 {
@@ -363,8 +366,7 @@ static double class_work(
 	return median_of(scratch, n);
 }
 
-/* A member that works more may take longer in proportion, and a quarter more, as everywhere
- * else. */
+/* A member with more work may take longer in proportion, plus a quarter, as everywhere else. */
 static bool load_explains(const struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	double load;
@@ -409,7 +411,7 @@ static int classes_tell(struct lp_verdict *v, const struct two_classes *c)
 		high.text, low.text);
 }
 
-/* Clear all members of the group of being slow. */
+/* Remove the accusation of slowness from all members of the group. */
 static void classes_clear(struct lp_verdict *v, uint32_t group)
 {
 	for (uint32_t i = 0; i < v->n_findings; i++) {

@@ -38,7 +38,7 @@ bool detect_group_wanted(const struct detect_options *opt, const char *name)
 	return !opt->n_groups;
 }
 
-/* Keep the groups that were asked for. */
+/* Keep the groups that the user selected. */
 static int groups_choose(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	struct meant m = {.word = opt->n_groups ? opt->groups[0] : ""};
@@ -64,7 +64,7 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
-/* Is a component of a kind whose tables are rearranged? Most neighbours are of one kind. */
+/* Does a component belong to a kind with rearranged tables? Most neighbours have the same kind. */
 static bool tables_remade(struct lp_table *const *tables, uint32_t n_tables)
 {
 	const char *last = "";
@@ -204,7 +204,8 @@ static int anomaly_compare(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Windows are counted from the beginning of the tables, even if these leave out time. */
+/* Windows are counted from the beginning of the tables, including the time that tables leave
+ * out. */
 static uint32_t window_number(const struct lp_verdict *v, const struct lp_series *s, uint32_t w)
 {
 	int64_t skipped = lp_table_skipped(v->tables[s->metric], s->first[w]);
@@ -265,7 +266,7 @@ static bool lacks_end(const struct lp_identity *c)
 		!(len > 4 && !strcmp(c->name + len - 4, ":out"));
 }
 
-/* Connections of both directions behave differently, and are peers only by mistake. */
+/* Connections of different directions behave differently, and are peers only by mistake. */
 static int note_ends(struct lp_verdict *v)
 {
 	uint32_t n = 0, first = 0;

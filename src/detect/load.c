@@ -18,10 +18,10 @@
 
 #define LOAD_LESS 0.5
 
-/* The kind of component that brings a server its work. */
+/* The kind of component through which a server receives its work. */
 #define INTERFACE "net"
 
-/* Enough peers to know their usual work. */
+/* Enough peers to know how much work is usual. */
 #define PEERS_MAX 64
 
 static bool is_work(const struct lp_table *t)
@@ -29,8 +29,8 @@ static bool is_work(const struct lp_table *t)
 	return lp_metric_role(NULL, t->metric) == LP_ROLE_WORK;
 }
 
-/* The mean of a component's work from `first` to `last`, all metrics of one unit added up (read and
- * written, received and sent); NaN if nothing is known. */
+/* The mean of a component's work from `first` to `last`, summed over all metrics of one unit (read
+ * and written, received and sent); NaN: unknown. */
 static double work_done(const struct lp_verdict *v, uint32_t component, const char *unit,
 	int64_t first, int64_t last)
 {
@@ -113,7 +113,7 @@ double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t c
 	return n ? median_of(peers, n) : NAN;
 }
 
-/* Negligible work, all metrics of that unit added up. */
+/* The amount of work that is negligible, summed over all metrics of that unit. */
 static double work_floor(const struct lp_verdict *v, uint32_t group, const char *unit)
 {
 	double floor = 0;
@@ -127,8 +127,8 @@ static double work_floor(const struct lp_verdict *v, uint32_t group, const char 
 	return floor;
 }
 
-/* The work of a member of a group from `first` to `last` divided by that of its peers; NaN if that
- * is not known. */
+/* The work of a member of a group from `first` to `last` divided by that of its peers; NaN:
+ * unknown. */
 static double member_load(
 	const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first, int64_t last)
 {
@@ -178,9 +178,9 @@ static double traffic_load(const struct lp_verdict *v, const struct lp_finding *
 	return most;
 }
 
-/* Does the load of a component come from clients? Servers of a file system get theirs through the
- * network: if less than half of the additional work came that way, a process on the server itself
- * causes it. */
+/* Does the load of a component come from clients? Servers of a file system get their load through
+ * the network: if less than half of the additional work came that way, a process on the server
+ * itself causes it. */
 static bool load_is_given(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	double traffic = traffic_load(v, f);
@@ -269,10 +269,10 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 		(m && !strcmp(m->resource, "network") && !others_work_more && !traffic_moved(v, f));
 }
 
-/* Mild findings are compared with the effect of the load, to the percent; with half the work of its
- * peers a component cannot be called a little slower than they are. Whether clients brought the
- * load is not asked there: where a server has many disks, a quarter more work on one of them is a
- * few percent of the server's traffic, less than the traffic of servers differs anyway. */
+/* For mild findings the effect of the load counts exactly; a component with half the work of its
+ * peers cannot be called a little slower than they are. It does not matter there whether clients
+ * caused the load: on a server with many disks, a quarter more work on one disk is a few percent of
+ * the server's traffic, less than the usual difference between servers. */
 static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	if (f->mild)
@@ -283,18 +283,18 @@ static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f
 }
 
 /* Idle moments: without requests the wait is 0, so a component with work in every second looks slow
- * beside peers that are idle half of the time. */
+ * compared with peers that are idle half of the time. */
 
-/* The peers were idle for at least this share of the time, else zeroes do not decide. */
+/* If the peers were idle for less than this share of the time, zeroes do not decide. */
 #define IDLE_SHARE 0.2
-/* Slower at work by less than this is like the peers: a component that is never idle has a queue,
- * and one request that waits for another takes twice as long. */
+/* A component that is slower by less than this while it works is like its peers: it is never idle,
+ * so it has a queue, and a request that waits for another one takes twice as long. */
 #define WORKING_RATIO 2.0
 /* At least this many values are needed to know how long work takes. */
 #define WORKING_LEAST 5
 
 struct moments {
-	double *values; /* those at work */
+	double *values; /* the values while it works */
 	uint32_t n;
 	uint32_t n_idle;
 };
@@ -313,15 +313,15 @@ static void moments_add(
 	}
 }
 
-/* The peers of a finding's component. */
+/* The peers of the component of a finding. */
 struct peers_at_work {
 	struct moments all; /* of all together */
 	double medians[PEERS_MAX + 1];
 	uint32_t n_medians, n_peers;
 };
 
-/* How long work takes the peers: the median of what it takes each, since those that take longer are
- * at work for longer; for peers that hardly ever work, all together. */
+/* How long requests of the peers take: the median over the peers, because slower ones work for
+ * longer and have more samples. Peers that hardly ever work are taken together. */
 static double peers_median(struct peers_at_work *p)
 {
 	if (2 * p->n_medians > p->n_peers)
@@ -386,7 +386,7 @@ int load_judge(struct lp_verdict *v)
 		enum lp_role role = finding_role(v, f);
 
 		slices_rest();
-		/* Whole observers and classes were judged as such. */
+		/* Whole observers and classes were already judged as such. */
 		if (!role_is_slowness(role) || f->whole || f->crowd)
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);

@@ -1,28 +1,28 @@
-/* Load: how much a component works compared with its peers, and what that explains. */
+/* Load: how much a component works compared with its peers, and which differences that explains. */
 #ifndef DETECT_LOAD_H
 #define DETECT_LOAD_H
 
 #include <limpet/verdict.h>
 
-/* A load this much greater than the peers' counts as greater, and latency may grow in proportion
- * and by this much more. */
+/* A load counts as greater from this multiple of the peers' load on. Latency may then grow in
+ * proportion to the load, times this factor. */
 #define LOAD_MORE 1.25
 #define LOAD_SLACK 1.25
 
-/* The mean work of a component from `first_us` to `last_us`, all its metrics of one unit added up;
- * NaN: nothing is known. */
+/* The mean work of a component from `first_us` to `last_us`, summed over all its metrics of one
+ * unit; NaN: unknown. */
 double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
-/* The share of the samples in that time in which it has work; NaN: nothing is known. */
+/* The share of the samples in that time in which it has work; NaN: unknown. */
 double load_active(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
-/* The median of the work over the other members of a group; NaN: nothing is known. */
+/* The median work of the other members of a group; NaN: unknown. */
 double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
 	int64_t first_us, int64_t last_us);
 
 /* Is a finding's latency above that of its peers only because they were idle, i.e. is it like
- * theirs while there is work? False if that cannot be decided. */
+ * theirs while there is work? False if limpet cannot decide that. */
 bool load_idle_explains(const struct lp_verdict *v, const struct lp_finding *f);
 
 /* Fill in load_ratio of the findings and decide what their load, or their peers' idleness,

@@ -11,28 +11,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From this ratio on it is no longer mild: if it is certain it makes a suspect. */
+/* From this ratio on a difference is not mild: if it is certain, it makes a suspect. */
 #define LARGE_RATIO 2.0
-/* For at least this long, and in this many windows: shorter differences pass. */
+/* It must last at least this long, in at least this many windows: shorter differences pass. */
 #define LASTING_US (2 * 3600 * US_PER_SEC)
 #define WINDOWS_LEAST 16
-/* With fewer members their usual distance from each other is unknown. */
+/* With fewer members, the usual distance between members is unknown. */
 #define MEMBERS_LEAST 6
-/* In three quarters of the windows it is this many times as far from its peers as a member usually
- * is in one window, and in the median this many times as far as members' medians are from each
- * other. */
+/* In three quarters of the windows its distance from its peers is at least OF_WINDOWS times the
+ * usual distance in a window; and its median is at least OF_MEMBERS times as far away as the
+ * medians of members usually are. */
 #define OF_WINDOWS 1.75
 #define OF_MEMBERS 3.0
-/* Members' medians differ by at least this much, as a logarithm. */
+/* The medians of members are assumed to differ by at least this much, as a logarithm. */
 #define SPREAD_LEAST 0.01
-/* It may have begun, or have ended, at any time: besides all of the data, each span, and the halves
- * and quarters of spans, are examined separately. */
+/* A difference may begin and end at any time: limpet examines the whole data, each span, and the
+ * halves and quarters of spans. */
 #define PARTS_MOST 4
-/* Or it is so on three quarters of this many days, each of which has enough data by itself. */
+/* Alternatively it shows on three quarters of at least this many days, each with enough data by
+ * itself. */
 #define DAYS_LEAST 3
 /* A difference that this many components of an observer have in common is not about one of them. */
 #define COHORT_LEAST 3
-/* The median distance from the median, as a standard deviation. */
+/* Factor from the median absolute deviation to a standard deviation. */
 #define MAD_SIGMA 1.4826
 
 /* The windows from .. end - 1 of a comparison, and the usual differences among its members
@@ -40,11 +41,11 @@
 struct usual {
 	const struct comparison *c;
 	uint32_t from, end;
-	double *values;	    /* room for a number per member, or window */
+	double *values;	    /* room for one number per member or window */
 	double *medians;    /* [member] of its logarithms over these windows; NaN: too few */
 	double windows;	    /* the usual distance of a member from its peers in a window */
 	uint32_t *observer; /* [member] */
-	size_t ours;	    /* findings from here on were added by this file */
+	size_t ours;	    /* this file added the findings from here on */
 	float *common; /* [observer * n_windows + window] the distance that all its members share;
 			  NULL: none */
 };
@@ -59,8 +60,8 @@ static double excess_raw(const struct comparison *c, uint32_t member, uint32_t w
 	return role_is_worse_below(c->role) ? -log(ratio) : log(ratio);
 }
 
-/* The same without the part that is common to its observer: a member that is slow together with
- * those beside it is of another class than the peers, or of a slow host. */
+/* The same without the part that is common to its observer: a member that is slow together with the
+ * others of its observer belongs to another class, or to a slow host. */
 static double excess(const struct usual *u, uint32_t member, uint32_t window)
 {
 	double raw = excess_raw(u->c, member, window), common = 0;
@@ -70,7 +71,7 @@ static double excess(const struct usual *u, uint32_t member, uint32_t window)
 	return raw - fmax(common, 0);
 }
 
-/* The numbers of a member in all windows into `values`; returns their number. */
+/* Write the distances of a member in all windows to `values`; return their number. */
 static uint32_t member_excess(const struct usual *u, uint32_t member)
 {
 	uint32_t n = 0;
@@ -98,7 +99,7 @@ static bool lasts(const struct comparison *c, uint32_t n_windows)
 		(int64_t)n_windows * c->params.win_shift * c->params.step_us >= LASTING_US;
 }
 
-/* Is any member that far off at all? */
+/* Is any member off by enough? */
 static bool any_off(struct usual *u)
 {
 	bool any = false;
@@ -136,7 +137,7 @@ static int windows_spread(struct usual *u)
 	return 0;
 }
 
-/* How far the medians of all but one member are from each other. */
+/* The spread of the medians of all members but one. */
 static double members_spread(const struct usual *u, uint32_t member)
 {
 	uint32_t n = 0;
@@ -147,12 +148,12 @@ static double members_spread(const struct usual *u, uint32_t member)
 	}
 	if (n + 1 < MEMBERS_LEAST)
 		return INFINITY;
-	/* A few may be alike by chance: a part of the differences in one window remains in
+	/* A few members may be alike by chance: a part of the spread within windows remains in
 	 * medians. */
 	return fmax(hypot(spread(u->values, n), u->windows / 4), SPREAD_LEAST);
 }
 
-/* How certain it is that a member is off, as a multiple of what is required. */
+/* The certainty that a member is off, as a multiple of what is required. */
 static double certainty(const struct usual *u, uint32_t member)
 {
 	uint32_t n = member_excess(u, member);
@@ -269,7 +270,7 @@ static int part_find(struct usual *u, uint32_t series, size_t first, struct find
 	return r;
 }
 
-/* All parts of that many windows, the last of which ends with the data. */
+/* Examine all parts of `size` windows; the last part ends with the data. */
 static int parts_find(
 	struct usual *u, uint32_t size, uint32_t series, size_t first, struct findings *f)
 {
@@ -319,7 +320,7 @@ static int64_t observers_number(struct usual *u)
 	return n;
 }
 
-/* The median of the members of an observer, whose list is `own`, in each window. */
+/* The median of the members of an observer, which are listed in `own`, in each window. */
 static void observer_common(struct usual *u, uint32_t observer, const uint32_t *own, uint32_t n_own)
 {
 	uint32_t n_windows = u->c->series->n_windows;
@@ -345,7 +346,7 @@ static int common_make(struct usual *u)
 	if (n < 0 || !own)
 		return -ENOMEM;
 	if (n * COHORT_LEAST > n_members)
-		return 0; /* usually a component has hardly any others beside it */
+		return 0; /* a component usually has hardly any others on its observer */
 	u->common = calloc((size_t)n * u->c->series->n_windows + 1, sizeof(*u->common));
 	if (!u->common)
 		return -ENOMEM;
@@ -361,7 +362,7 @@ static int common_make(struct usual *u)
 	return 0;
 }
 
-/* The end of the day that begins with window `from`: the number of the first window of another. */
+/* The end of the day that begins with window `from`: the first window of the next day. */
 static uint32_t day_end(const struct comparison *c, uint32_t from)
 {
 	int64_t day = floor_div(slot_us(c, c->series->last[from]), US_PER_DAY);
@@ -401,8 +402,8 @@ static void days_make(struct usual *u, uint32_t n_days, double *of)
 	u->end = n_windows;
 }
 
-/* How certain a member's days make it: it is off by enough to matter, and by more than a member
- * usually is on a day; the more days, the less likely it is chance. Sorts them. */
+/* The certainty from the days of a member: it is off by enough to matter, and by more than a member
+ * usually is on one day. Chance becomes less likely with more days. Sorts `days`. */
 static double days_certainty(double *days, uint32_t n_days, double usual)
 {
 	uint32_t n = 0;
@@ -434,7 +435,7 @@ static int days_usual(const struct usual *u, const double *of, uint32_t n_days, 
 	return 0;
 }
 
-/* A difference that no single day shows for certain is certain if all of them show it. */
+/* A difference that no single day shows for certain is certain if enough of them show it. */
 static int days_find(struct usual *u, uint32_t series, size_t first, struct findings *f)
 {
 	uint32_t n_members = u->c->smoothed.n_members, n_days = days_count(u->c);

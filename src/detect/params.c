@@ -7,8 +7,8 @@
 
 #define STEP_PRODUCTION_US (INT64_C(15) * 1000000)
 #define SPAN_PRODUCTION_US (INT64_C(2) * 3600 * 1000000)
-#define WIN_SIZE_LEAST 30 /* when halving */
-#define WIN_SIZE_FIT 24	  /* when it is shortened to fit the data */
+#define WIN_SIZE_LEAST 30 /* when windows are halved */
+#define WIN_SIZE_FIT 24	  /* when windows are shortened to fit the data */
 #define WIN_SIZE_MOST 1000000
 
 int64_t detect_step(int64_t interval_us, int64_t span_us)
@@ -25,8 +25,8 @@ static uint32_t choose(uint32_t asked, uint32_t trained, uint32_t usual)
 	return trained ? trained : usual;
 }
 
-/* Half-overlapping windows, 2k-1 of them, cover k window sizes: if a few samples are missing for
- * that, a slightly smaller window loses less than omitting the last of them. */
+/* Half-overlapping windows, 2k-1 of them, cover k window sizes. If the data is a few samples too
+ * short for that, slightly smaller windows lose less than leaving out the last window. */
 static void params_fit(struct lp_params *p, uint32_t n_slots)
 {
 	uint32_t size = n_slots / p->k;
@@ -37,7 +37,7 @@ static void params_fit(struct lp_params *p, uint32_t n_slots)
 	p->win_shift = size / 2;
 }
 
-/* Use smaller windows if there are not enough of them for a suspect. */
+/* Use smaller windows if there are too few for a suspect. */
 static int params_shrink(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
 	struct lp_params *p)
 {

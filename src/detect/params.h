@@ -4,14 +4,14 @@
 
 #include "detect/detect.h"
 
-/* Take the parameters of the options, else those of the training, else the method's defaults. If
- * the data is too short for 2k-1 windows and the window was not chosen by hand, it shrinks, and `v`
- * gets a note. Refuses values that make no sense. */
+/* Use the parameters of the options, else those of the training, else the defaults of the method.
+ * If the data is too short for 2k-1 windows and the user did not choose the window, make it smaller
+ * and add a note to `v`. Refuses values that make no sense. */
 int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
 	struct lp_params *ret, struct lp_err *err);
 
-/* If the default window of a method is a time (struct measure) and the tables are of functions,
- * convert it to samples of the tables. */
+/* If the default window of a method is a time (struct measure) and the tables contain functions,
+ * convert it to samples. */
 void params_in_time(
 	const struct measure *m, struct lp_table *const *tables, uint32_t n, struct lp_params *p);
 

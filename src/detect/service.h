@@ -12,12 +12,12 @@ enum service_method {
 };
 #define SERVICE_USUAL SERVICE_SERIES
 
-/* At least this many members of a group must have made calls: of two it is impossible to say which
- * is slow. */
+/* At least this many members of a group must have made calls: with two it is impossible to say
+ * which one is slow. */
 #define SERVICE_MEMBERS_LEAST 3
 
-/* The name of a method for service times, "series" or that of a measure, and back; `measure` is
- * the one that is used for all other metrics. NULL is SERVICE_DEFAULT; -EINVAL: it is neither. */
+/* The name of a method for service times, "series" or that of a measure, and back; `measure` is the
+ * one for all other metrics. NULL means SERVICE_DEFAULT. -EINVAL: the name is neither. */
 int service_method_parse(const char *name, const struct measure *measure, enum service_method *ret,
 	struct lp_err *err);
 const char *service_method_name(enum service_method m, const struct measure *measure);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steady means beyond the middle in this share of its samples. A member like the others is beyond
- * it in half of them. */
+/* A member is steadily off if this share of its samples is beyond the middle. A normal member is
+ * beyond the middle in half of its samples. */
 #define STEADY_SHARE 0.875
 
 void steady_init(struct steady *s, const struct comparison *c)

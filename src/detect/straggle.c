@@ -10,16 +10,15 @@
 #include <stdlib.h>
 
 #define MEMBERS_LEAST 4
-/* Less than this share of the usual work is no work. */
+/* Less than this share of the usual work counts as no work. */
 #define NOTHING 1e-3
-/* It works alone for at least this long, and this many times as long as its peers worked before
- * that. */
+/* It works alone for at least this long, and this multiple of the time that its peers worked
+ * before. */
 #define ALONE_US (60 * US_PER_SEC)
 #define ALONE_TIMES 2
-/* Alone: hardly any of the others works. */
+/* A member is alone if at most this share of the others works. */
 #define ALONE_OTHERS 0.1
-/* It had as much to do as its peers, within this factor, and works at no more than half their
- * pace. */
+/* It had as much work as its peers, within this factor, and does it at half their pace at most. */
 #define SAME_JOB 2.0
 #define SLOW_PACE 0.5
 
@@ -30,8 +29,8 @@ struct work {
 	const double **rows; /* [member] NULL: it has none */
 	uint32_t n_rows;
 	uint32_t *n_active; /* [slot] members at work */
-	double least;	    /* work that counts */
-	double *values;	    /* room for a number per member */
+	double least;	    /* less work than this does not count */
+	double *values;	    /* room for one number per member */
 };
 
 static void work_release(struct work *w)
@@ -46,7 +45,7 @@ static bool is_active(const struct work *w, uint32_t member, uint32_t slot)
 	return w->rows[member] && w->rows[member][slot] > w->least;
 }
 
-/* The usual work: the mean of all samples with some. */
+/* The usual work: the mean of all samples with work. */
 static double usual_work(const struct work *w)
 {
 	double sum = 0;
@@ -92,8 +91,8 @@ static bool is_alone(const struct work *w, uint32_t member, uint32_t slot)
 		w->n_active[slot] - 1 <= ALONE_OTHERS * (w->n_rows - 1);
 }
 
-/* A job: all members work on it from `burst` on, and one continues alone in the slots from .. end -
- * 1. */
+/* A job: all members work on it from slot `burst` on, and one member continues alone in the slots
+ * from .. end - 1. */
 struct job {
 	uint32_t burst, from, end;
 	double pace, peers; /* of the straggler, and of its peers before that */
@@ -108,13 +107,14 @@ static double work_in(const struct work *w, uint32_t member, uint32_t from, uint
 	return sum;
 }
 
-/* The burst before the slots in which a member works alone: most members work, including this
- * one. */
+/* The burst before the slots in which a member works alone. In a burst most members work, including
+ * this one. */
 static uint32_t burst_begin(const struct work *w, uint32_t member, uint32_t from)
 {
 	uint32_t begin = from, own = 0;
 
-	/* While the others finish, one after the other, neither most work nor hardly any do. */
+	/* While the others finish one after the other, the number of working members is in
+	 * between. */
 	while (begin > 0 && 2 * w->n_active[begin - 1] < w->n_rows &&
 		is_active(w, member, begin - 1))
 		begin--;
@@ -206,7 +206,7 @@ static int finding_add(const struct work *w, const struct lp_verdict *v, uint32_
 	return 0;
 }
 
-/* The members of one series. */
+/* Find stragglers among the members of one series. */
 static int series_find(const struct lp_verdict *v, uint32_t series, struct findings *f)
 {
 	const struct lp_series *s = &v->series[series];

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window in which a member is 1.5 times off weighs 1, before the cost of every window is
+/* A window in which a member is off by a factor of 1.5 weighs 1, before the cost per window is
  * subtracted. */
 #define UNIT_RATIO 1.5
 #define COST 0.5
-/* Doing nothing, or being absent, weighs as much as being 4 times off; nothing weighs more than
- * being 32 times off. */
+/* Doing nothing, or being absent, weighs as much as a factor of 4; nothing weighs more than a
+ * factor of 32. */
 #define ABSENT_RATIO 4.0
 #define RATIO_MAX 32.0
 #define AT_THRESHOLD 1.2
@@ -26,7 +26,8 @@
 #define BAR_LEAST 5.0
 #define BAR_SPAN 2.5
 #define BAR_MOST 100.0
-/* A steady difference needs half of it, and one that comes and goes twice as much. */
+/* A steady difference needs half of the weight, and one that comes and goes needs twice the
+ * weight. */
 #define STEADY_TIMES 2.0
 
 double weigh_bar(double n_windows, double span, enum steadiness steady)
@@ -48,8 +49,8 @@ bool weigh_culprit(enum lp_role role, enum lp_mark direction)
 	return direction == (role_is_worse_below(role) ? LP_MARK_BELOW : LP_MARK_ABOVE);
 }
 
-/* If thresholds were given, or the metric was named, the user knows its meaning; differences of
- * functions are known to matter. */
+/* If thresholds were givenor the user named the metric, the user knows its meaning. Differences
+ * between functions always matter. */
 static bool accuses(const struct comparison *c, enum lp_mark direction)
 {
 	const char *metric = c->v->tables[c->series->metric]->metric;
@@ -75,9 +76,9 @@ static double window_weight(enum lp_mark direction, double ratio)
 	return log(fmin(ratio, RATIO_MAX)) / log(UNIT_RATIO);
 }
 
-/* For a vector the distance beyond its peers' own spread counts: all its functions together are a
- * sum in which one of them, however far off, is a small part. At its threshold it weighs as much as
- * a value that is 1.2 times off. */
+/* For a vector the distance beyond the spread of its peers counts: the sum over all functions hides
+ * a single function, however far off it is. At its threshold it weighs as much as a value that is
+ * off by a factor of 1.2. */
 static double vector_weight(enum lp_mark direction, double distance, double threshold)
 {
 	if (direction == LP_MARK_ABSENT || threshold <= 0)
@@ -90,7 +91,7 @@ static const enum lp_mark directions[] = {LP_MARK_ABSENT, LP_MARK_ABOVE, LP_MARK
 /* The heaviest stretch of windows in one direction. */
 struct stretch {
 	double weight;
-	double share;	      /* of what is required */
+	double share;	      /* of the required weight */
 	uint32_t first, last; /* windows, both anomalous */
 	uint32_t n_windows;   /* with data, in the whole series */
 	uint32_t n_anomalous; /* in this direction, in the whole series */
@@ -99,9 +100,9 @@ struct stretch {
 	struct steady_count samples; /* that were examined */
 };
 
-/* The number of windows with data that decides what must be reached: all there are by then. What
- * was enough once stays enough for a span: later data changes nothing in it. After that, the
- * requirement of long data applies, even to the first windows. */
+/* The weight that a member must reach after `n_windows` windows with data. A weight that was once
+ * enough stays enough for a span, so that later data does not change it. After that (`settled`) the
+ * weight for a whole span is required, even in the first windows. */
 static double stretch_bar(const struct comparison *c, uint32_t n_windows, enum steadiness steady)
 {
 	uint32_t span = c->span ? c->span : n_windows;
@@ -130,7 +131,7 @@ static double hit_weight(
 		: window_weight(direction, s->ratios[at]);
 }
 
-/* The weight of a member so far, as a share of what is required. Samples are examined only if they
+/* The weight of a member so far, as a share of the required weight. Examines samples only if they
  * decide. */
 static int stretch_share(struct steady *steady, uint32_t member, enum lp_mark direction, double sum,
 	uint32_t n_windows, uint32_t window, struct stretch *st, double *ret)
@@ -157,13 +158,14 @@ static void stretch_extend(struct stretch *st, double sum, double share, uint32_
 	st->last = window;
 }
 
-/* n of all windows with data, unless a whole span is before them. */
+/* The number of windows with data that counts: `n` so far, or a whole span if that much data
+ * follows. */
 static uint32_t windows_by_then(const struct comparison *c, uint32_t n, uint32_t n_all)
 {
 	return c->span && n_all - n >= c->span && n < c->span ? c->span : n;
 }
 
-/* A running sum that does not fall below zero: everything before its last zero is forgotten. */
+/* A running sum that does not fall below zero: it forgets everything before its last zero. */
 static int stretch_find(
 	struct steady *steady, uint32_t member, enum lp_mark direction, struct stretch *ret)
 {
@@ -261,8 +263,8 @@ static int finding_measure(
 	return r;
 }
 
-/* Is nobody of the group there at the end of a stretch? It is then that of an observer, which is
- * missed as a whole. */
+/* Do all members of the group lack data at the end of a stretch? Then it is the group of one
+ * observer, which is missing as a whole. */
 static bool is_group_gone(const struct comparison *c, const struct stretch *st)
 {
 	const struct lp_series *s = c->series;
@@ -302,8 +304,8 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	};
 	int r = finding_measure(c, st, &f);
 
-	/* What persistence counts is counted here: a member that is above its peers and then below
-	 * them is anomalous all the time. */
+	/* Count what persistence counts: a member that is first above and then below its peers is
+	 * anomalous all the time. */
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		f.n_anomalous += mark_anomalous(marks[w]);
 		f.n_aside += mark_anomalous(marks[w]) && marks[w] != direction;
@@ -316,14 +318,14 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	return r;
 }
 
-/* One slow second is in all averages of the next half minute: for service times, which may come
- * from one call, more than that is required. */
+/* One slow second affects all averages of the next half minute. Service times may come from a
+ * single call, so they require more than that. */
 static bool is_one_sample(const struct comparison *c, const struct stretch *st)
 {
 	return c->role == LP_ROLE_SERVICE && c->timeseries && st->n_anomalous <= c->params.smooth;
 }
 
-/* Was it still so at the end: in k of the last 2k-1 windows with data? */
+/* Is it still so at the end, in k of the last 2k-1 windows with data? */
 static bool is_at_end(const struct comparison *c, uint32_t member, enum lp_mark direction)
 {
 	const struct lp_series *s = c->series;
@@ -378,7 +380,7 @@ static int weigh_calibrated(
 	return finding_add(c, series, member, direction, &best, fs);
 }
 
-/* With given thresholds step 6 decides alone, as in the papers. */
+/* With given thresholds only step 6 decides, as in the papers. */
 static int weigh_given(
 	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
 {

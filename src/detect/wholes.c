@@ -12,21 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The usual level before: the first eighth of the time, of at least this many blocks. */
+/* The usual level is that of the first eighth of the time, of at least this many blocks. */
 #define PAST_PART 8
 #define BLOCKS_LEAST 8
-/* From this ratio on a whole observer is accused; an update of its firmware may make less of a
+/* From this ratio on limpet accuses a whole observer. An update of its firmware may make less of a
  * difference. */
 #define LARGE 0.693 /* log 2 */
-/* A block counts from a ratio of 1.5 on that is three times the usual difference among all of them,
- * and more than one is required. It weighs as much as its windows would (see weigh.c). */
+/* A block counts if its ratio is at least 1.5 and three times the usual difference between
+ * observers. More than one block is required. A block weighs as much as its windows would (see
+ * weigh.c). */
 #define BLOCK_LEAST 0.405 /* log 1.5 */
 #define BLOCK_SPREADS 3.0
 #define WINDOW_COST 0.5
 #define STRETCH_LEAST 2
 #define MAD_SIGMA 1.4826
 #define OBSERVERS_LEAST 3
-/* From this share of the observers on, limpet cannot say which are right. */
+/* If this share of the observers changed, limpet cannot say which ones are normal. */
 #define MANY 0.4
 /* A component is part of it if it changed by at least this share of its observer's change. */
 #define OWN_PART 0.5
@@ -36,18 +37,18 @@ struct wholes {
 	struct lp_verdict *v;
 	struct lp_peer_group all;
 	uint32_t *groups; /* [observer] */
-	uint32_t *start;  /* [observer] in all.members; one more at the end */
+	uint32_t *start;  /* [observer] its first index in all.members; one more at the end */
 	uint32_t n;	  /* observers */
 	struct group_work w;
-	double *values; /* room for a number per component */
+	double *values; /* room for one number per component */
 	double *off;	/* [observer * n_blocks + block] how much more it changed than the others */
-	double spread;	/* the usual difference among these */
+	double spread;	/* the usual difference between observers */
 };
 
 /* The blocks from .. end - 1 in which an observer is slow. */
 struct slow_time {
 	uint32_t from, end;
-	double share;  /* of what is required */
+	double share;  /* of the required weight */
 	double others; /* the change of the others, as a logarithm */
 	double off;    /* its additional change */
 	double load;   /* the change of its work, as a ratio; NaN: unknown */
@@ -63,7 +64,7 @@ static void wholes_release(struct wholes *s)
 	free(s->off);
 }
 
-/* Gather the observers that were split from each other as number `family`. */
+/* Collect the observers of family number `family`, which were split from each other. */
 static int wholes_init(struct wholes *s, struct lp_verdict *v, uint32_t family)
 {
 	uint32_t n = 0;
@@ -109,7 +110,7 @@ static double block_log(
 	return value > f->floor ? log(value) : NAN;
 }
 
-/* How much a component changed from the beginning to a block, or to the middle of some. */
+/* The change of a component from the beginning to a block, or to the median of several blocks. */
 static double member_change(const struct wholes *s, const struct work_feature *f, uint32_t member,
 	uint32_t from, uint32_t end)
 {
@@ -129,7 +130,7 @@ static double member_change(const struct wholes *s, const struct work_feature *f
 	return median_of(values, n) - before;
 }
 
-/* The same of the middle component of an observer; NaN: too few are known. */
+/* The same for the median component of an observer; NaN: too few are known. */
 static double observer_change(const struct wholes *s, const struct work_feature *f,
 	uint32_t observer, uint32_t from, uint32_t end)
 {
@@ -142,7 +143,7 @@ static double observer_change(const struct wholes *s, const struct work_feature 
 	return 2 * n > behind - first ? median_of(s->values, n) : NAN;
 }
 
-/* The change of the median observer in the blocks is that of all. */
+/* The change of the median observer in a block is common to all observers. */
 static int changes_make(struct wholes *s, const struct work_feature *f)
 {
 	_cleanup_free_ double *known = calloc((size_t)s->n * s->w.n_blocks + 1, sizeof(*known));
@@ -175,7 +176,7 @@ static int changes_make(struct wholes *s, const struct work_feature *f)
 	return 0;
 }
 
-/* The heaviest stretch of blocks of an observer, as windows are weighed. */
+/* The heaviest stretch of blocks of an observer, weighed like windows. */
 static struct slow_time observer_weigh(const struct wholes *s, uint32_t observer)
 {
 	const double *off = s->off + (size_t)observer * s->w.n_blocks;
@@ -202,8 +203,8 @@ static struct slow_time observer_weigh(const struct wholes *s, uint32_t observer
 	return best;
 }
 
-/* The largest change of the others in that time, except for those that may be slow as well: if a
- * class became faster, the others did not become slow. NaN: none is left. */
+/* The largest change of the others in that time, except for those that may be slow as well. If a
+ * class became faster, the others did not become slow. NaN: no others are left. */
 static double others_change(const struct wholes *s, const struct work_feature *f,
 	const struct slow_time *slow, uint32_t observer)
 {
@@ -217,7 +218,7 @@ static double others_change(const struct wholes *s, const struct work_feature *f
 	return most;
 }
 
-/* The change of an observer's work, compared with the median one, as a ratio; NaN: unknown. */
+/* The change of an observer's workrelative to the median observer, as a ratio; NaN: unknown. */
 static double load_of(const struct wholes *s, uint32_t observer, const struct slow_time *t)
 {
 	const struct work_feature *work = &s->w.features[0];
@@ -232,7 +233,7 @@ static double load_of(const struct wholes *s, uint32_t observer, const struct sl
 		 : NAN;
 }
 
-/* Is an observer slow as a whole, and did it become so? Fills in by how much. */
+/* Did an observer become slow as a whole? Fills in by how much. */
 static bool observer_slow(const struct wholes *s, const struct work_feature *f,
 	struct slow_time *slow, uint32_t observer)
 {
@@ -244,7 +245,7 @@ static bool observer_slow(const struct wholes *s, const struct work_feature *f,
 	t->load = load_of(s, observer, t);
 	t->others = others_change(s, f, slow, observer);
 	own = observer_change(s, f, observer, t->from, t->end);
-	/* An observer that did not change did not become slow, whatever the others do. */
+	/* An observer that did not change did not become slow, whatever the others did. */
 	t->off = fmin(own, own - t->others);
 	/* Queues grow faster than the load does. */
 	return t->off >= BLOCK_LEAST && !(t->load > LOAD_MORE && exp(t->off) <= t->load * t->load);
@@ -255,7 +256,7 @@ static const char *observer_name(const struct wholes *s, uint32_t observer)
 	return s->v->components[s->all.members[s->start[observer]]]->observer;
 }
 
-/* The series of a metric in a group; n_series: there is none. */
+/* The series of a metric in a group; n_series: none. */
 static uint32_t series_of(const struct lp_verdict *v, uint32_t group, const char *metric)
 {
 	for (uint32_t i = 0; i < v->n_series; i++) {
@@ -317,7 +318,7 @@ static struct lp_finding finding_make(const struct wholes *s, const struct work_
 	return ret;
 }
 
-/* Findings about the components of an observer that are part of it. */
+/* Add findings about the affected components of an observer. */
 static int observer_add(const struct wholes *s, const struct work_feature *f, uint32_t observer,
 	const struct slow_time *t, struct findings *fs)
 {
@@ -357,7 +358,7 @@ static int many_tell(const struct wholes *s, const struct work_feature *f, uint3
 		n_slow, s->n, f->metric);
 }
 
-/* One latency of observers that are compared separately. */
+/* Judge one latency of observers that are compared separately. */
 static int feature_judge(struct wholes *s, const struct work_feature *f, struct findings *fs)
 {
 	_cleanup_free_ struct slow_time *slow = calloc((size_t)s->n + 1, sizeof(*slow));

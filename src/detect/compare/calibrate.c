@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Thresholds are learnt from at most this many members: more would not change what is usual. */
+/* Thresholds are learnt from at most this many members; more would hardly change them. */
 #define SAMPLE_MAX 127
 
 /* Thresholds: fixed by hand, learnt in training, or from the peers themselves.
  *
- * Without training every member is trained on the present data, as in detection step 8, and the
- * group uses what the member at the lower third of them needs, times 2. Up to half of the members
- * may be bad: they need large thresholds themselves, and make the healthy ones need somewhat larger
- * ones, so the median would be too high.
+ * Without training every member is trained on the present data, as in detection step 8. The group
+ * uses twice the threshold of the member at the lower third. Up to half of the members may be bad:
+ * they need large thresholds themselves, and raise those of the healthy members a little, so the
+ * median would be too high.
  */
 
-/* Given thresholds. False: for at least one member none is known. */
+/* Use given thresholds. False: at least one member has none. */
 static bool thresholds_given(struct comparison *c)
 {
 	const struct lp_peer_group *g = &c->v->groups[c->series->group];
@@ -44,8 +44,8 @@ static bool thresholds_given(struct comparison *c)
 	return true;
 }
 
-/* Is row number `seen` of `n_rows` selected, if `n` were selected before it? They are evenly
- * spaced.
+/* Is row number `seen` of `n_rows` selected, if `n` were selected before it? The selection is
+ * evenly spaced.
  */
 static bool sample_takes(uint32_t seen, uint32_t n, uint32_t n_rows)
 {
@@ -76,7 +76,7 @@ void sample_rows(const double **rows, uint32_t n)
 	}
 }
 
-/* Members to learn from, of those that have the metric. */
+/* Select members to learn from, among those that have the metric. */
 static uint32_t sample_members(const struct comparison *c, uint32_t *members)
 {
 	uint32_t n_rows = count_rows(c->smoothed.rows, c->smoothed.n_members), n = 0, seen = 0;
@@ -106,8 +106,8 @@ static double limits_third(const struct comparison *c, const double *votes, uint
 	return limits[(n_limits + 1) / 3];
 }
 
-/* The votes of congestion windows are quotients, 1 if all are alike: the distance from 1 is
- * doubled. */
+/* Double a threshold. The votes of congestion windows are quotients, 1 if all members are alike, so
+ * the distance from 1 is doubled. */
 static double doubled(const struct comparison *c, double limit)
 {
 	if (c->role == LP_ROLE_WINDOW)
@@ -115,8 +115,8 @@ static double doubled(const struct comparison *c, double limit)
 	return 2 * train_tenth(limit);
 }
 
-/* The votes of some members on each other. (All members would be more than is needed to know what
- * is usual, and would cost too much in large groups.) */
+/* The votes of some members against each other. (All members would hardly change the thresholds,
+ * and would cost too much in large groups.) */
 static int sample_votes(
 	const struct comparison *c, const uint32_t *members, uint32_t n, double *ret_votes)
 {
@@ -137,12 +137,12 @@ static int sample_votes(
 	return votes_all(c->opt->measure, &c->params, &some, NULL, n, ret_votes, NULL);
 }
 
-/* Set the thresholds of all members by the votes of `n` of them. */
+/* Set the thresholds of all members from the votes of `n` of them. */
 static void thresholds_set(struct comparison *c, const double *votes, uint32_t n)
 {
 	double threshold = doubled(c, limits_third(c, votes, n));
 
-	/* Votes by spread are the part beyond it, and 0 if there is none. */
+	/* Votes by spread are already the part beyond the spread, and 0 if there is none. */
 	if (c->vectors && c->vectors->by_spread)
 		threshold = fmax(threshold, VECTOR_SPREAD_LEAST / 2);
 	for (uint32_t i = 0; i < c->v->groups[c->series->group].n_members; i++)
@@ -175,7 +175,7 @@ int comparison_thresholds(struct comparison *c)
 	return c->calibrated ? thresholds_calibrate(c) : 0;
 }
 
-/* Room for the calibration. */
+/* Allocate memory for the calibration. */
 static int calibration_alloc(struct comparison *c, uint32_t n_members)
 {
 	size_t n = c->timeseries ? (size_t)n_members * c->series->n_windows : 0;
@@ -186,7 +186,7 @@ static int calibration_alloc(struct comparison *c, uint32_t n_members)
 	return c->votes && c->data && c->series->thresholds ? 0 : -ENOMEM;
 }
 
-/* The rows that are learnt from, without the members that have none. */
+/* The rows to learn from; members without a row are left out. */
 struct learning {
 	struct comparison *c;
 	struct group_data g;
@@ -210,7 +210,7 @@ static void learning_init(struct learning *l, struct comparison *c, const struct
 	}
 }
 
-/* The votes in the windows first .. end - 1, at their places among all. */
+/* Compute the votes in the windows first .. end - 1, and store them at their places. */
 static int learning_vote(struct learning *l, uint32_t first, uint32_t end, double *votes)
 {
 	const struct lp_params *p = &l->c->params;
@@ -232,9 +232,9 @@ static int learning_vote(struct learning *l, uint32_t first, uint32_t end, doubl
 	return r;
 }
 
-/* Are the votes in a window the same whenever they are computed? Values that are made from those of
- * other rows, or from earlier slots, may not be. Averages must not reach from before the first
- * window into the second one. */
+/* Are the votes in a window the same whenever they are computed? Values that are computed from
+ * other rows or from earlier slots may change. Averages must not reach from before the first window
+ * into the second one. */
 static bool votes_last(const struct comparison *c)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
@@ -244,7 +244,7 @@ static bool votes_last(const struct comparison *c)
 		comparison_sparse(c) <= c->params.win_shift;
 }
 
-/* Learn from votes, of which those of earlier epochs are known. */
+/* Learn from votes; those of earlier epochs are known. */
 static int thresholds_recall(struct comparison *c, const struct group_data *g)
 {
 	struct learning l = {0};
@@ -275,7 +275,7 @@ static int thresholds_recall(struct comparison *c, const struct group_data *g)
 	return kept_votes_put(c->past->kept, &of, TAKE_PTR(votes));
 }
 
-/* Thresholds of windows come from some members: only these are smoothed. */
+/* Window thresholds come from some members: only those are smoothed. */
 static int comparison_learn(struct comparison *c, const struct group_data *g, const double **rows)
 {
 	int r = calibration_alloc(c, g->n_members);
@@ -305,7 +305,7 @@ int comparison_calibrate(const struct detect_options *opt, const struct lp_verdi
 
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	/* Vectors are few, and compared as a whole. */
+	/* Vectors are few, so all of them are compared. */
 	if (group_has_vectors(v, group)) {
 		r = comparison_make(opt, v, params, group, metric, past, &c, &s, err);
 	} else {

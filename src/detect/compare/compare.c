@@ -88,7 +88,7 @@ static bool group_differs(
 	return false;
 }
 
-/* Is any value missing, from the slot on in which data begins? */
+/* Is any value missing after the slot in which the data begins? */
 static bool group_misses(const double *const *rows, uint32_t n, int64_t origin, uint32_t n_slots)
 {
 	uint32_t first = origin > 0 ? (uint32_t)origin : 0;
@@ -150,7 +150,7 @@ bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
 	return false;
 }
 
-/* Is there a metric of the work of the members of a group? */
+/* Is there a work metric for the members of a group? */
 static bool group_has_work(const struct lp_verdict *v, uint32_t group)
 {
 	uint32_t component = v->groups[group].members[0];
@@ -222,7 +222,7 @@ int comparison_timeseries(struct comparison *c, const struct group_data *g)
 	return r;
 }
 
-/* Medians come first: usually they show that a member is normal, whatever its vote. */
+/* Compute medians first: usually they show that a member is normal, and no vote is needed. */
 static int compare_windows(struct comparison *c)
 {
 	size_t n = (size_t)c->smoothed.n_members * c->series->n_windows;
@@ -247,7 +247,7 @@ uint32_t comparison_sparse(const struct comparison *c)
 {
 	if (c->role == LP_ROLE_SERVICE)
 		return timeseries_width(c->params.step_us);
-	if (c->gaps) /* a request from time to time proves nothing */
+	if (c->gaps) /* occasional requests prove nothing */
 		return c->params.smooth ? c->params.smooth : 1;
 	return 0;
 }
@@ -291,7 +291,7 @@ static bool comparison_worth(
 		group_misses(g->rows, g->n_members, c->past ? c->past->origin : 0, g->n_slots);
 }
 
-/* Find out what is compared, and in which windows; 0: nothing. */
+/* Determine the data and the windows of a comparison; 0: nothing to compare. */
 static int comparison_begin(struct comparison *c, const struct group_data *g)
 {
 	struct lp_series *s = c->series;
@@ -302,14 +302,14 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 		: group_metric(c->v, s->group, c->v->tables[s->metric]->metric);
 	r = comparison_floor(c, g);
 	if (group_has_vectors(c->v, s->group))
-		c->role = LP_ROLE_OTHER; /* whatever its name means for a single number */
+		c->role = LP_ROLE_OTHER; /* the role of its name applies to single numbers only */
 	c->timeseries = timeseries_applies(c->opt, c->role);
 	if (c->timeseries) {
 		c->unit = 1.0 / c->params.win_shift;
 		timeseries_params(&c->params);
 	}
-	/* The time that requests take does not show which member has stopped if no request makes a
-	 * gap, or if the work is known. */
+	/* A latency without a value does not show that a member has stopped, if steps without
+	 * requests have no value, or if a metric of work shows it. */
 	c->gaps = c->role == LP_ROLE_SERVICE ||
 		(c->past && c->role == LP_ROLE_LATENCY &&
 			(c->metric || group_has_work(c->v, s->group)));

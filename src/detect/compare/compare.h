@@ -6,40 +6,42 @@
 #include "detect/detect.h"
 #include <limpet/metric.h>
 
-/* When each observer last delivered data. An observer that has only just become silent may be late:
- * its data of that time does not count as missing. */
+/* When each observer last delivered data. An observer that became silent a moment ago may only be
+ * late: its data does not count as missing yet. */
 struct presence {
 	const uint32_t *observer; /* [component] its number */
 	const int32_t *last; /* [observer * n_slots + slot] the last slot up to this one in which
 				the observer measured anything; -1: none */
 	uint32_t n_observers, n_slots;
-	uint32_t lateness; /* slots of silence that are forgiven */
+	uint32_t lateness; /* slots of silence that do not count */
 };
 
 /* What was learnt about one metric of a group, for later windows. */
 struct comparison_look {
 	double threshold, floor;
-	const struct lp_metric *metric; /* the row of the catalogue; NULL: it has none */
+	const struct lp_metric *metric; /* its row in the catalogue; NULL: none */
 	enum lp_role role;
-	bool weighs;	    /* other metrics are weighed with it, here or elsewhere */
+	bool weighs;	    /* other metrics use it as a weight, here or elsewhere */
 	bool by_sample;	    /* compared by the time-series method */
 	const char *method; /* static */
 };
 
-/* What a comparison takes over from the time before its windows. An engine, which has seen that
- * time, knows it; if all data is compared at once there is none. */
+/* What a comparison knows about the time before its windows. An engine has seen that time. If all
+ * data is compared at once, there is none. */
 struct comparison_past {
 	uint32_t context;	    /* slots of the tables before the first window, for averages */
 	uint32_t context_by_sample; /* the same for the time-series method */
-	int64_t origin;		    /* the slot in which data begins; may lie before the tables */
-	const struct comparison_look *look; /* NULL: learn from the present data */
+	int64_t origin;		    /* the slot in which the data begins; may be before the
+				     * tables */
+	const struct comparison_look *look; /* NULL: learn from the current data */
 	const int64_t *first_slot; /* [member] of its first value ever, INT64_MAX: none so far;
 				      NULL: as the tables show */
 	const struct presence *presence;
-	bool always; /* compare even if all values are the same: only a part of the data is visible
+	bool always; /* compare even if all values are the same, because the tables have only a part
+		      * of the data
 		      */
-	struct kept_votes *kept; /* of earlier calibrations; NULL: none are kept */
-	int64_t first_window;	 /* the number of the first window, for them */
+	struct kept_votes *kept; /* votes of earlier calibrations; NULL: none are kept */
+	int64_t first_window;	 /* the number of the first window, for kept votes */
 };
 
 /* The state while a series is made. */
@@ -51,23 +53,24 @@ struct comparison {
 	struct lp_params params;
 	struct lp_series *series;
 	struct smoothed smoothed;
-	const struct lp_metric *metric; /* the row of the catalogue; NULL: it has none */
+	const struct lp_metric *metric; /* its row in the catalogue; NULL: none */
 	enum lp_role role;
-	bool timeseries;   /* compared by the time-series method, sample by sample */
-	uint32_t n_rows;   /* members that have the metric at all */
-	bool gaps;	   /* no value means no request, which proves nothing */
-	bool calibrated;   /* the thresholds come from the data itself, so that floors apply */
-	double floor;	   /* differences below this never matter, in the metric's unit */
-	double *votes;	   /* [member * n_windows + window] */
-	bool *data;	   /* the same: the member has data there */
-	uint32_t span;	   /* windows that are considered together; 0: all */
-	uint32_t n_before; /* windows before the first of the series, which are over */
-	bool settled;	   /* the weight of a whole span is required even if there is less data */
-	double unit;	   /* the weight of a window: one that moves only by a sample weighs less */
-	float *own;	   /* the same: its median; NaN without data */
-	float *peers;	   /* the same: the median of the others' */
-	int64_t *first_slot;	      /* [member] its first value; INT64_MAX: it has none */
-	struct vector_group *vectors; /* the vectors that are compared; NULL: samples are */
+	bool timeseries;     /* compared by the time-series method, sample by sample */
+	uint32_t n_rows;     /* members that have the metric at all */
+	bool gaps;	     /* a missing value means no request, which proves nothing */
+	bool calibrated;     /* the thresholds come from the data itself, so floors apply */
+	double floor;	     /* differences below this never matter, in the metric's unit */
+	double *votes;	     /* [member * n_windows + window] */
+	bool *data;	     /* the same: the member has data there */
+	uint32_t span;	     /* windows that are considered together; 0: all */
+	uint32_t n_before;   /* windows before the first one of the series, which have ended */
+	bool settled;	     /* the weight of a whole span is required even if there is less data */
+	double unit;	     /* the weight of a window; one that moves by a single sample weighs
+			      * less */
+	float *own;	     /* the same: its median; NaN without data */
+	float *peers;	     /* the same: the median of its peers */
+	int64_t *first_slot; /* [member] its first value; INT64_MAX: it has none */
+	struct vector_group *vectors; /* the vectors to compare; NULL: samples are compared */
 };
 
 /* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0 if
@@ -78,8 +81,8 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	const struct comparison_past *past, struct comparison *c, struct lp_series *ret_series,
 	struct lp_err *err);
 
-/* Does any value of the group differ from another, or is any missing from slot `origin` on?
- * Otherwise there is nothing to compare. */
+/* Does any value of the group differ from another, or is any missing from slot `origin` on? If not,
+ * there is nothing to compare. */
 int group_varies(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret);
 
@@ -95,8 +98,8 @@ void comparison_release(struct comparison *c);
 uint32_t group_rows(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
 
-/* The same for a table whose rows may not have been read yet (model/table_view.h): only their
- * places. rows_read() reads those of the `n` that are not NULL. */
+/* The same for a table whose rows may not have been read yet (model/table_view.h): finds only their
+ * places. rows_read() then reads the rows that are not NULL. */
 uint32_t group_places(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
 void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n);
@@ -107,8 +110,9 @@ const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group,
 /* Does a table of the group only serve another one, as its weight or selector? */
 bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
 
-/* Is a group compared by vectors? And its vectors in one metric, with or without weights. 0 or
- * -ENOMEM; release them in any case. detect_vectors() returns those that the options ask for. */
+/* Is a group compared by vectors? The other functions make its vectors in one metric, with or
+ * without weights. 0 or -ENOMEM; release them in any case. detect_vectors() makes those that the
+ * options select. */
 bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, const struct function_weights *weights,
@@ -116,11 +120,11 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 int detect_vectors(const struct detect_options *opt, const struct lp_verdict *v, uint32_t group,
 	uint32_t metric, const struct lp_params *params, struct vector_group *ret);
 
-/* Keep an even selection of the rows of a group, from which thresholds are learnt (calibrate.c). */
+/* Keep an even selection of the rows of a group, to learn thresholds from (calibrate.c). */
 void sample_rows(const double **rows, uint32_t n);
 
-/* The parts of it, in this order. comparison_open() finds the members' rows and decides how to
- * compare them; 0: there is nothing to compare. */
+/* The steps of a comparison, in this order. comparison_open() finds the members' rows and decides
+ * how to compare them; 0: there is nothing to compare. */
 int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows);
@@ -134,25 +138,25 @@ int comparison_thresholds(struct comparison *c); /* calibrate.c */
 int comparison_medians(struct comparison *c);	 /* marks.c: own and peers, of data */
 void comparison_marks(struct comparison *c);	 /* marks.c: ratios and marks */
 
-/* Averages of so many samples need values in half of them; 0: they always count. */
+/* Averages of this many samples need values in half of them; 0: they always count. */
 uint32_t comparison_sparse(const struct comparison *c);
 
 /* The rows of a table as a group's data. */
 struct group_data group_data_of(const struct lp_table *t, const double **rows, uint32_t n);
 
-/* The error for a comparison that could not be made. */
+/* Set the error for a failed comparison. */
 int comparison_fail(const struct comparison *c, int r, struct lp_err *err);
 
 /* Does the vote of a member in a window matter, given its median and that of its peers? */
 bool comparison_asks(const struct comparison *c, size_t at);
 
-/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; and the meaning
- * of a vote above the threshold, with its ratio. */
+/* The same for vectors, compare_vectors.c: compute votes, own, peers and thresholds at once; and
+ * interpret a vote above the threshold, with its ratio. */
 int comparison_vectors(struct comparison *c);
 enum lp_mark comparison_vector_mark(struct comparison *c, size_t at, double ratio_least);
 
-/* The ratio of two values that counts: the floor is added to both, so that a little more than
- * nothing is not infinitely much. */
+/* The ratio of two values. The floor is added to both, so that a small value is not infinitely
+ * larger than 0. */
 double comparison_ratio(const struct comparison *c, double own, double peers);
 
 #endif

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A member that does less is different if the reduction is this many times the increase. Time that
- * is not spent in one function is spent in another, so much of both proves nothing. */
+/* A member does less if its reduction is at least this multiple of its increase. Time that is not
+ * spent in one function is spent in another, so a lot of both proves nothing. */
 #define LESS_LEAST 2.0
 
-/* The table that decides which functions of another one count; NULL: that one itself. As in the
- * paper, calls are counted for functions that take time, not for those that are called often: a few
- * functions are called all the time, and do nothing. */
+/* The table that decides which functions of another one count; NULL: that table itself. As in the
+ * paper, calls are counted for functions that take time, not for those that are called often: some
+ * functions are called all the time and do nothing. */
 static const struct lp_table *selecting_table(const struct lp_verdict *v, uint32_t metric)
 {
 	const struct lp_metric *m = lp_metric_find(FUNCTION_KIND, v->tables[metric]->metric);
@@ -76,7 +76,7 @@ int comparison_vectors(struct comparison *c)
 	if (!c->vectors)
 		return -ENOMEM;
 	r = detect_vectors(c->opt, c->v, s->group, s->metric, &c->params, c->vectors);
-	/* An engine, which sees one window after the other, must not change earlier decisions. */
+	/* An engine sees one window after the other and must not change earlier decisions. */
 	if (r == 0 && !c->past)
 		r = select_whole(c);
 	if (r == 0)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The spare profiles: after the pivot the envelope, and zeros, the distance from which is a sum. */
+/* The spare profiles: the pivot, the envelope, and zeros. The distance from zeros is a sum. */
 enum { PIVOT, HIGH, LOW, ZERO, N_SPARE };
 
 _Static_assert(N_SPARE <= PROFILES_SPARE, "there must be room for the spare profiles");
@@ -16,7 +16,7 @@ static uint16_t *spare(const struct profiles *p, unsigned which)
 	return p->bins + ((size_t)p->n + which) * p->stride;
 }
 
-/* Sort by bytes, from the lowest to the highest that any has. */
+/* Sort by bytes, from the lowest byte to the highest one that any number uses. */
 static void sort_sums(uint32_t *v, uint32_t *work, uint32_t n)
 {
 	uint32_t all = 0, *from = v, *to = work;
@@ -39,7 +39,7 @@ static void sort_sums(uint32_t *v, uint32_t *work, uint32_t n)
 		memcpy(v, from, n * sizeof(*v));
 }
 
-/* The least bound that the `n_outer` farthest have. */
+/* The smallest bound among the `n_outer` farthest. */
 static int find_cutoff(const struct profiles *p, const double *bounds, uint32_t n_outer,
 	struct measure_scratch *scratch, double *ret)
 {
@@ -96,7 +96,7 @@ int dominance_make(const struct profiles *p, const double *bounds, uint32_t n_ou
 	uint32_t *sums = scratch_get(scratch, SCRATCH_SUMS, (size_t)p->n * 4, sizeof(*sums));
 	int r = find_cutoff(p, bounds, n_outer, scratch, &cutoff);
 
-	/* With equal bounds there may be more outer ones than were asked for. */
+	/* With equal bounds there may be more outer ones than requested. */
 	d.outer = scratch_get(scratch, SCRATCH_VALUES, p->n * p->stride, sizeof(*d.outer));
 	if (r < 0 || !sums || !d.outer)
 		return -ENOMEM;
@@ -142,7 +142,7 @@ struct view {
 	bool above;	       /* it dominates; otherwise it is dominated */
 	uint32_t sum, n;       /* of its bin numbers; their number */
 	const uint32_t *outer; /* distances to the outer ones, times n */
-	const uint64_t *odd;   /* distances to the odd ones, as keys of base/median.h */
+	const uint64_t *odd;   /* distances to the odd ones, as keys (base/median.h) */
 };
 
 /* The number of distances that are at most x / n. */
@@ -160,8 +160,7 @@ static size_t view_count(const struct view *v, uint32_t x)
 	return found;
 }
 
-/* Is the distance to an odd one between those of x - 1 and x? Then the vote may be that
- * distance. */
+/* Is the distance to an odd profile between x - 1 and x? Then the vote may be that distance. */
 static bool view_between(const struct view *v, uint32_t x)
 {
 	uint64_t low = order_key(((double)x - 1) / v->n), high = order_key((double)x / v->n);

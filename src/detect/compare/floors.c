@@ -14,17 +14,17 @@
  * floor is the usual value, but no less than this share of the catalogue's. */
 #define FLOOR_LEAST 0.1
 
-/* So many values of a row show what is usual. */
+/* This many values of a row show what is usual. */
 #define LEVEL_VALUES 256U
 
 /* The levels of the members while they are computed. */
 struct levels {
 	const struct lp_table *t;
 	const double *const *rows;
-	double *medians; /* [member] NaN: no value is above 0 */
+	double *medians; /* [member] NaN: it has no value above 0 */
 };
 
-/* The median of a member's values above 0, of an even selection of its slots. */
+/* The median of a member's values above 0, over an even selection of its slots. */
 static void member_level(void *ctx, uint32_t member, double *room)
 {
 	const struct levels *l = ctx;
@@ -42,8 +42,8 @@ static void member_level(void *ctx, uint32_t member, double *room)
 	l->medians[member] = n ? median_of(values, n) : NAN;
 }
 
-/* The usual value of a latency: the median over some members of their medians; infinite: none has
- * any. */
+/* The usual value of a latency: the median over some members of their medians; infinite: no member
+ * has values. */
 static int latency_usual(const struct lp_table *t, const struct group_data *g, double *ret)
 {
 	_cleanup_free_ const double **rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
@@ -86,7 +86,7 @@ static int catalogue_floor(struct comparison *c, const struct group_data *g)
 	return 0;
 }
 
-/* The usual value in the group: the median over its members of their medians over non-zero values.
+/* The usual value in the group: the median of the members' medians over non-zero values.
  */
 static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, double *ret)
 {

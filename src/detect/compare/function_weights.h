@@ -1,5 +1,5 @@
 /* The weight of each function when vectors are compared: functions that vary among healthy servers
- * count less than those that never do, and an operator may know better. The default weight is 1.
+ * count less than those that do not. An operator may set weights as well. The default weight is 1.
  */
 #ifndef DETECT_COMPARE_FUNCTION_WEIGHTS_H
 #define DETECT_COMPARE_FUNCTION_WEIGHTS_H
@@ -20,20 +20,21 @@ struct function_weight {
 struct function_weights {
 	struct function_weight *items;
 	size_t n, cap;
-	struct strmap own; /* "metric\nfunction" -> place in items */
+	struct strmap own; /* "metric\nfunction" -> index in items */
 	bool has_globs;
 };
 
 void function_weights_release(struct function_weights *w);
 
-/* 0; -EEXIST: it has one; -EINVAL: not a weight (0 to FUNCTION_WEIGHT_MAX), or no name; -ENOMEM. */
+/* Add a weight. 0; -EEXIST: the function has one; -EINVAL: not a weight (0 to FUNCTION_WEIGHT_MAX),
+ * or no name; -ENOMEM. */
 int function_weights_add(
 	struct function_weights *w, const char *metric, const char *function, double value);
 
-/* By metric and function. Weights may be added again afterwards. 0 or -ENOMEM. */
+/* Sort by metric and function. Weights may be added again afterwards. 0 or -ENOMEM. */
 int function_weights_sort(struct function_weights *w);
 
-/* Its own weight, else that of the longest glob that matches, else 1. `w` may be NULL. */
+/* The weight of the function, else that of the longest matching glob, else 1. `w` may be NULL. */
 double function_weights_get(
 	const struct function_weights *w, const char *metric, const char *function);
 

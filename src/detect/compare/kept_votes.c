@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More is not kept, but computed again at every epoch: the collector of a large fleet has thousands
- * of groups. */
+/* Votes beyond this size are not kept but computed again at every epoch: the collector of a large
+ * fleet has thousands of groups. */
 #define BYTES_MAX (UINT64_C(64) << 20)
 
 struct kept_votes_item {
@@ -17,7 +17,7 @@ struct kept_votes_item {
 	double *votes; /* [member * n_windows + window] */
 	int64_t first;
 	uint32_t n_members, n_windows;
-	uint64_t epoch; /* in which it was last kept */
+	uint64_t epoch; /* the epoch in which it was last kept */
 };
 
 static size_t item_bytes(const struct kept_votes_item *i)
@@ -26,7 +26,7 @@ static size_t item_bytes(const struct kept_votes_item *i)
 		(i->n_windows * sizeof(*i->votes) + sizeof(struct lp_identity *));
 }
 
-/* Free what it holds, except for the key. */
+/* Free its contents, except for the key. */
 static void item_clear(struct kept_votes_item *i)
 {
 	for (uint32_t m = 0; i->members && m < i->n_members; m++)
@@ -51,7 +51,7 @@ void kept_votes_release(struct kept_votes *k)
 	*k = (struct kept_votes){0};
 }
 
-/* The key; NULL: no memory. */
+/* The key; NULL: out of memory. */
 static char *key_make(const struct kept_votes_of *of)
 {
 	char *key;
@@ -66,7 +66,7 @@ static struct kept_votes_item *item_find(const struct kept_votes *k, const char 
 	return strmap_get(&k->index, key, &at) ? &k->items[at] : NULL;
 }
 
-/* Identities are kept alive, so that an equal address is the same component. */
+/* Identities are kept alive, so equal addresses mean the same component. */
 static bool members_same(const struct kept_votes_item *i, const struct kept_votes_of *of)
 {
 	if (!i->members || i->n_members != of->n_members)

@@ -1,5 +1,5 @@
-/* Votes that were learnt from at an epoch. The next epoch learns from most of the same windows:
- * their votes are not computed again. */
+/* Votes from which an epoch learnt thresholds. The next epoch learns from mostly the same windows,
+ * so it does not compute their votes again. */
 #ifndef DETECT_COMPARE_KEPT_VOTES_H
 #define DETECT_COMPARE_KEPT_VOTES_H
 
@@ -17,8 +17,9 @@ struct kept_votes {
 	uint64_t epoch;
 };
 
-/* Which votes: those of the members of a group on each other, in consecutive windows. The first
- * window is averaged without the slots before it, so its votes hold only while it is the first. */
+/* Which votes: those of the members of a group against each other, in consecutive windows. The
+ * first window is averaged without the slots before it, so its votes are valid only while it is the
+ * first. */
 struct kept_votes_of {
 	const char *group, *metric;
 	const struct lp_identity *const *members;
@@ -29,16 +30,16 @@ struct kept_votes_of {
 
 void kept_votes_release(struct kept_votes *k);
 
-/* Copy the known votes into votes[member * n_windows + window]. Those of the windows 1 up to, but
- * not including, the one returned are known (0: none are), and with `*ret_head` those of window 0.
+/* Copy the known votes into votes[member * n_windows + window]. Returns n if the votes of the
+ * windows 1 .. n - 1 are known (0: none are); `*ret_head`: those of window 0 are known, too.
  */
 uint32_t kept_votes_get(
 	const struct kept_votes *k, const struct kept_votes_of *of, double *votes, bool *ret_head);
 
-/* Keep `votes`, which is taken over, if there is room for them. 0 or -ENOMEM. */
+/* Keep `votes` if there is room, and take ownership of them. 0 or -ENOMEM. */
 int kept_votes_put(struct kept_votes *k, const struct kept_votes_of *of, double *votes);
 
-/* An epoch is over: forget what was not kept in it. */
+/* An epoch is over: forget votes that were not kept in it. */
 int kept_votes_turn(struct kept_votes *k);
 
 #endif

@@ -6,7 +6,7 @@ typedef int16_t vector_i16 __attribute__((vector_size(32), may_alias));
 typedef uint32_t vector_u32 __attribute__((vector_size(32), may_alias));
 
 #define LANES (sizeof(vector_i16) / sizeof(int16_t))
-/* This many differences below 1024 fit into a lane. */
+/* A lane has room for the sum of this many differences below 1024. */
 #define ROUNDS ((size_t)32)
 
 _Static_assert(LANES == KERNEL_UNIT, "a row is made of whole vectors");
@@ -117,7 +117,7 @@ const struct kernels *kernels_best(void)
 	return all[kernels_all(all) - 1];
 }
 
-/* By bisection: counting is so fast that a dozen counts cost less than one partition. */
+/* By bisection: a dozen counts take less time than one partition. */
 uint32_t kernels_select(
 	const struct kernels *k, const uint32_t *v, size_t n, size_t rank, uint32_t high)
 {

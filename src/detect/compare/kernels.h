@@ -1,7 +1,7 @@
 /* The two inner loops of pairwise comparison, for several instruction sets.
  *
- * Each is one body in kernels.c, compiled once per set; kernels_best() picks at run time. All work
- * on integers, so that all give the same results. */
+ * Each loop has one source in kernels.c, which is compiled once per instruction set; kernels_best()
+ * selects one at run time. All work on integers, so all give the same results. */
 #ifndef DETECT_COMPARE_KERNELS_H
 #define DETECT_COMPARE_KERNELS_H
 
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of bin numbers are aligned to this many of them, and a multiple of it long; unused ones are
- * 0. */
+/* Rows of bin numbers are aligned to this number of items, and their length is a multiple of it;
+ * unused items are 0. */
 #define KERNEL_UNIT 16U
 
 struct kernels {
 	const char *name;
 
 	/* ret[i]: the sum of |own[k] - all[i * stride + k]| over k < stride, for i < n. Bin numbers
-	 * are below 1024, and stride below 2^22. */
+	 * are below 1024, and `stride` is below 2^22. */
 	void (*differences)(
 		const uint16_t *own, const uint16_t *all, size_t stride, size_t n, uint32_t *ret);
 
@@ -25,7 +25,7 @@ struct kernels {
 	size_t (*count_to)(const uint32_t *v, size_t n, uint32_t limit);
 };
 
-/* The best that this processor can run. */
+/* The fastest one that this processor can run. */
 const struct kernels *kernels_best(void);
 
 /* All that this processor can run, to ret[0 .. KERNELS_MAX-1]; [0] uses no special instructions.

@@ -16,10 +16,10 @@
  * in most of which no member differs. */
 #define VECTOR_LEAST 1.1
 
-/* No work, beside peers that work. */
+/* No work, while the peers work. */
 #define NOTHING 1e-3
 
-/* So many observers must be heard of for another to be missed. */
+/* At least this many observers must deliver data before another one is missed. */
 #define OBSERVERS_LEAST 2
 
 static double window_median(
@@ -35,7 +35,7 @@ static double window_median(
 	return median_of(values, n);
 }
 
-/* The medians of a member in all windows; `ret` has them by window, then by member. */
+/* The medians of a member in all windows; `ret` is indexed by window, then by member. */
 static void member_medians(struct comparison *c, uint32_t member, double *values, double *ret)
 {
 	uint32_t n_windows = c->series->n_windows;
@@ -49,7 +49,7 @@ static void member_medians(struct comparison *c, uint32_t member, double *values
 	}
 }
 
-/* For each member the median of the others' medians in a window, which are reordered. Members
+/* For each member, the median of the others' medians in a window. Reorders the medians. Members
  * without data have peers, too. */
 static void window_peers(struct comparison *c, uint32_t window, double *medians, double *values)
 {
@@ -133,7 +133,7 @@ bool comparison_asks(const struct comparison *c, size_t at)
 		mark_exceeding(c, own, peers, comparison_ratio(c, own, peers)) != LP_MARK_NORMAL;
 }
 
-/* Has the observer of a member only just become silent at the end of a window? Then it may be late.
+/* Did the observer of a member become silent just before the end of a window? Then it may be late.
  */
 static bool is_late(const struct comparison *c, uint32_t member, uint32_t window)
 {
@@ -148,8 +148,7 @@ static bool is_late(const struct comparison *c, uint32_t member, uint32_t window
 	return last < (int32_t)slot && slot - (uint32_t)last < p->lateness;
 }
 
-/* Is nothing heard of the observer of a member, at the end of a window, while most of the others
- * are heard of? */
+/* Is the observer of a member silent at the end of a window, while most others deliver data? */
 static bool is_silent(const struct comparison *c, uint32_t member, uint32_t window)
 {
 	const struct presence *p = c->past ? c->past->presence : NULL;
@@ -167,12 +166,13 @@ static bool is_silent(const struct comparison *c, uint32_t member, uint32_t wind
 	return n >= OBSERVERS_LEAST && 2 * n + 1 > p->n_observers;
 }
 
-/* Nothing was measured: is that an anomaly? Of what was never there before, nothing is missing; and
- * where there are no calls, nobody can say how long they take. */
+/* Is a window without values an anomaly? A component that never had values is not missing any.
+ * Without calls, their time is unknown. */
 static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, uint32_t window,
 	uint32_t n_data, uint32_t n_rows)
 {
-	/* A server may have no peers but its own components: then all of them are gone at once. */
+	/* The only peers may be components of the same server: then all of them disappear at
+	 * once. */
 	bool missed = n_data ? 2 * n_data + 1 > n_rows : is_silent(c, member, window);
 
 	return missed && !c->gaps && c->first_slot[member] <= (int64_t)c->series->first[window] &&
@@ -181,8 +181,8 @@ static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, ui
 		: LP_MARK_NONE;
 }
 
-/* The number of members that have the metric by the end of a window; if all data is compared at
- * once, ever. */
+/* The number of members that have the metric by the end of a window, or at any time if all data is
+ * compared at once. */
 static uint32_t window_n_rows(const struct comparison *c, uint32_t window)
 {
 	uint32_t n = 0;
@@ -208,9 +208,8 @@ static double window_mean(const struct comparison *c, uint32_t member, uint32_t 
 	return n ? sum / n : NAN;
 }
 
-/* If all members work only from time to time, medians and distances mean little. A member that does
- * nothing at all in a window in which more than half of its peers did work that matters stands
- * still all the same.
+/* If all members work only from time to time, medians and distances mean little. But a member that
+ * does nothing in a window in which more than half of its peers did significant work stands still.
  */
 static void window_mark_idle(struct comparison *c, uint32_t window, uint32_t n_data)
 {
@@ -282,7 +281,7 @@ void comparison_marks(struct comparison *c)
 	}
 }
 
-/* The first of the last 2k-1 windows that end with `last`. */
+/* The first of the 2k-1 windows that end with `last`. */
 static uint32_t first_of(uint32_t last, uint32_t k)
 {
 	uint64_t before = 2 * ((uint64_t)k - 1);
@@ -339,7 +338,7 @@ static bool votes_reach(
 	return false;
 }
 
-/* The limit is one of the votes, and k of the windows around it reach it. */
+/* The limit is one of the votes; k of the windows around it reach it. */
 double persist_limit(const double *votes, uint32_t n, uint32_t k)
 {
 	double limit = 0;

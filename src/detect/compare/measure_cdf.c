@@ -1,5 +1,5 @@
-/* The distance of cumulative histograms: how many bins two members are apart. The thesis' measure,
- * and the default. */
+/* The distance of cumulative histograms: how many bins two members are apart. The measure of the
+ * thesis, and the default. */
 #include "base/slices.h"
 #include "detect/compare/dominance.h"
 #include "detect/compare/measure.h"
@@ -12,7 +12,7 @@ struct voting {
 	const struct profiles *p;
 	const struct dominance *d; /* NULL: not worth it */
 	unsigned n_threads;
-	uint64_t *work; /* p->n of each thread */
+	uint64_t *work; /* room for p->n items per thread */
 };
 
 static int voting_init(struct voting *v, struct measure_scratch *scratch)
@@ -55,12 +55,12 @@ static int cdf_votes(const struct window *w, const uint32_t *members, uint32_t n
 	return 0;
 }
 
-/* With fewer undecided members than this, or in smaller groups, computing all their distances costs
- * less than dominance. */
+/* With fewer undecided members than this, or in smaller groupscomputing all distances costs less
+ * than dominance. */
 #define MANY_UNDECIDED 8
 #define LARGE_GROUP 256
 
-/* Is dominance worth it? If so, the number of outer profiles. */
+/* Is dominance worth its cost? If so, set the number of outer profiles. */
 static bool want_dominance(const struct profiles *p, const double *thresholds, const double *bounds,
 	uint32_t *ret_n_outer)
 {
@@ -75,7 +75,7 @@ static bool want_dominance(const struct profiles *p, const double *thresholds, c
 	return n_outer <= p->n / 4;
 }
 
-/* Exact votes of the members that `bounds` do not decide. */
+/* Compute exact votes for the members that `bounds` do not decide. */
 static int cdf_decide(const struct profiles *p, const double *thresholds, const double *bounds,
 	struct measure_scratch *scratch, double *ret_votes)
 {

@@ -1,7 +1,7 @@
 /* The symmetric Kullback-Leibler divergence of histograms, as in the first version of the method.
  *
- * A bin without values would make it infinite; every bin counts half a value more than it has
- * (Jeffreys' prior), for all members alike. Logarithms are natural. */
+ * A bin without values would make it infinite. So half a value is added to every bin of every
+ * member (Jeffreys' prior). Logarithms are natural. */
 #include "base/median.h"
 #include "detect/compare/measure.h"
 #include "detect/compare/profile.h"
@@ -10,7 +10,7 @@
 /* Histograms of the members with data. */
 struct histograms {
 	uint32_t n, n_bins;
-	uint32_t *members; /* [histogram] its position in the window */
+	uint32_t *members; /* [histogram] its index in the window */
 	double *p, *ln_p;  /* [histogram * n_bins + bin] fractions and their logarithms */
 };
 
@@ -68,7 +68,7 @@ static double divergence(const struct histograms *h, uint32_t a, uint32_t b)
 	const double *ln_q = h->ln_p + (size_t)b * h->n_bins;
 	double sum = 0;
 
-	/* p ln(p/q) + q ln(q/p), of which no term is negative: nothing cancels. */
+	/* p ln(p/q) + q ln(q/p). No term is negative, so nothing cancels. */
 	for (uint32_t k = 0; k < h->n_bins; k++)
 		sum += (p[k] - q[k]) * (ln_p[k] - ln_q[k]);
 	return sum / 2;

@@ -1,12 +1,12 @@
 /* The Manhattan distance of vectors, for a metric that is one number: a vector of one dimension,
  * which is the sum of its samples in the window. (Vectors of functions: vectors.h.)
  *
- * Samples that are missing count as the mean of those that are there. */
+ * Missing samples count as the mean of the others. */
 #include "base/median.h"
 #include "detect/compare/measure.h"
 #include <errno.h>
 
-/* NaN: it has no value. */
+/* NaN: the row has no values. */
 static double window_sum(const double *row, uint32_t n)
 {
 	double sum = 0;
@@ -23,9 +23,9 @@ static double window_sum(const double *row, uint32_t n)
 	return found ? sum / found * n : NAN;
 }
 
-/* The vote of a member with the sum `own`, from the sorted sums of all. Those nearest to it stand
- * together: its distance to the rank-th nearest is that to the farther end of the closest stretch
- * of rank + 1 of them. */
+/* The vote of a member with the sum `own`, from the sorted sums of all. The nearest sums are
+ * consecutive: the distance to the rank-th nearest is that to the farther end of the closest
+ * stretch of rank + 1 sums. */
 static double sum_vote(const double *sorted, uint32_t n, double own)
 {
 	uint32_t rank = (uint32_t)vote_rank(n), low = 0, high = n - 1 - rank;

@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
-/* Copy the usable ones of n values to `out`; returns their number. */
+/* Copy the usable values of a row to `out`; returns their number. */
 static uint32_t usable_add(const double *restrict row, uint32_t n, double *restrict out)
 {
 	uint32_t usable = 0, found = 0;
@@ -117,7 +117,7 @@ int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robu
 	return 0;
 }
 
-/* By five bits, of which two make a bin number. */
+/* Sort by five bits; a bin number has two such digits. */
 static void sort_pass(const uint16_t *in, uint16_t *out, uint32_t n, unsigned shift)
 {
 	uint32_t starts[33] = {0};
@@ -142,7 +142,7 @@ void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins)
 		memcpy(bins, work, n * sizeof(*bins));
 }
 
-/* The bins of the usable ones of n values, to `out`; returns their number. */
+/* Write the bins of the usable values of a row to `out`; returns their number. */
 static uint32_t profile_bins(
 	const double *restrict row, uint32_t n, const struct bins *b, uint16_t *restrict out)
 {
@@ -340,7 +340,7 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work)
 /* The pivot is made of this many members. */
 #define SAMPLE 63U
 
-/* More than the roundings of two quotients and their sum, relatively. */
+/* Larger than the relative rounding errors of two quotients and their sum. */
 #define ROUNDING 1e-12
 
 /* Members for the pivot, spread over the group and with the median number of values; returns their
@@ -371,8 +371,8 @@ static void make_pivot(const struct profiles *p)
 	}
 }
 
-/* A vote is not above the rank-th largest distance, which here means: half of the others, and one
- * more that may be the member itself, are at most `reach` from the pivot. */
+/* A vote is not above the rank-th largest distance. Here this means: half of the others, and one
+ * more that may be the member itself, are at most `reach` away from the pivot. */
 static size_t reach_rank(uint32_t n_all)
 {
 	return n_all / 2;

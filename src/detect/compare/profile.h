@@ -1,9 +1,9 @@
 /* Profiles: each member of a window as its sorted bin numbers, and the distance between two.
  *
- * The distance is that of their cumulative histograms, sum over bins |P(i) - Q(i)|. For members
- * with equally many values it is the sum of |differences| of the sorted bin numbers, divided by
- * their number: a few small integers each in place of up to 1000 bins. Everything is integer until
- * the one division at the end, so that distances are exact to the last bit. */
+ * The distance is that of their cumulative histograms, sum over bins |P(i) - Q(i)|. If two members
+ * have the same number of values, it is the sum of |differences| of the sorted bin numbers, divided
+ * by that number: a few small integers instead of up to 1000 bins. All arithmetic is integer up to
+ * the division at the end, so distances are exact to the last bit. */
 #ifndef DETECT_COMPARE_PROFILE_H
 #define DETECT_COMPARE_PROFILE_H
 
@@ -18,7 +18,7 @@ struct bins {
 	uint32_t n; /* 0: all values are the same, or too close for any bin width */
 };
 
-/* All usable values of all members in the window, one after the other. -ENOMEM, or 0. */
+/* All usable values of all members in the window, one after the other. 0 or -ENOMEM. */
 struct window_values {
 	const double *values;
 	size_t n;
@@ -30,11 +30,11 @@ int window_values_fill(
 /* `n` bins over the range of the values. */
 struct bins bins_equal(const struct window_values *all, uint32_t n);
 
-/* Sturges' number of bins for that many samples: ceil(log2(n)) + 1. */
+/* Sturges' number of bins for `n_samples`: ceil(log2(n)) + 1. */
 uint32_t bins_sturges(uint32_t n_samples);
 
 /* Freedman and Diaconis' width, 2 * IQR * n_samples^(-1/3); if `robust`, with the median absolute
- * deviation instead of the IQR. If that makes more than BINS_MAX bins or none, BINS_MAX are
+ * deviation instead of the IQR. If that gives more than BINS_MAX bins or none, BINS_MAX are
  * used. */
 int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robust,
 	struct measure_scratch *scratch, struct bins *ret);
@@ -51,26 +51,26 @@ static inline uint32_t bins_of(const struct bins *b, double v)
 struct profiles {
 	uint32_t n;		 /* members with data */
 	uint32_t n_bins;	 /* 0: all distances are 0 */
-	bool even;		 /* all have equally many values */
+	bool even;		 /* all have the same number of values */
 	size_t stride;		 /* from one member's bins to the next's */
 	uint16_t *bins;		 /* [profile * stride], sorted, then zeros; see PROFILES_SPARE */
 	uint32_t *counts;	 /* [profile] the number of its values, at least one */
-	const uint32_t *members; /* [profile] its position in the window */
+	const uint32_t *members; /* [profile] its index in the window */
 	const uint32_t *places;	 /* [member] its profile, UINT32_MAX: it has no data */
 };
 
-/* Sums of this many bin numbers, and one value more, fit into 32 bits. */
+/* The sum of this many bin numbers, and of one more value, fits into 32 bits. */
 #define PROFILE_SAMPLES_MAX (UINT32_C(1) << 21)
 
-/* Rows of bins and counts after the last profile, for others to fill. */
+/* Rows of bins and counts after the last profile, for use by other code. */
 #define PROFILES_SPARE 4
 
-/* The profiles of all members with data; they live in `scratch`. 0, -ENOMEM, or
- * -ERANGE: more samples than PROFILE_SAMPLES_MAX. */
+/* The profiles of all members with data, stored in `scratch`. 0, -ENOMEM, or -ERANGE: more samples
+ * than PROFILE_SAMPLES_MAX. */
 int profiles_fill(const struct window *w, struct measure_scratch *scratch, struct profiles *ret);
 
-/* For even profiles: the distances of profile `from`, which may be a spare one, to first ..
- * first+n-1, times the number of values. */
+/* For even profiles: the distances of profile `from`(which may be spare) to first .. first+n-1,
+ * times the number of values. */
 void profiles_sums(
 	const struct profiles *p, uint32_t from, uint32_t first, uint32_t n, uint32_t *ret);
 
@@ -83,25 +83,25 @@ static inline uint32_t profiles_sum_max(const struct profiles *p, uint32_t profi
 /* The distance of two profiles, which may be spare ones. */
 double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b);
 
-/* The distances of profile `from`, which may be a spare one, to all, as keys of base/median.h. */
+/* The distances of profile `from`(which may be spare) to all, as keys (base/median.h). */
 void profiles_distance_keys(const struct profiles *p, uint32_t from, uint64_t *ret);
 
-/* The vote of profile `self`; `work` has room for p->n of them. NaN if it is the only one. */
+/* The vote of profile `self`; `work` has room for p->n items. NaN if it is the only profile. */
 double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work);
 
-/* Sort n bin numbers below `n_bins` in place; `work` has room for as many. */
+/* Sort n bin numbers below `n_bins` in place; `work` has room for n. */
 void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins);
 
-/* Which members exceed their thresholds, without comparing all pairs.
+/* Find members that exceed their thresholds, without comparing all pairs.
  *
  * The distance of profiles is a metric. With a pivot P in the middle of the group, d(a,b) is at
  * most d(a,P) + d(P,b); so a member near the pivot, as most are, is near most of its peers. Only
  * the others need exact votes. The pivot is an artificial profile: each of its bins is the median
- * of that bin over some members, which has about the least distance from all.
+ * of that bin over some members, so its distances to all members are about the smallest possible.
  *
  * This decides nearly all members as long as thresholds are above twice the usual distance from the
- * pivot. With lower thresholds, or if no two members are alike, exact votes are computed, and their
- * cost grows with the square of the members.
+ * pivot. With lower thresholds, or if no two members are alike, exact votes are computed, and the
+ * cost grows with the square of the number of members.
  *
  * Bounds on the votes of all profiles from their distances to a pivot, which becomes the spare
  * profile number p->n: ret[i] is at least the vote of profile i. 0 or -ENOMEM. */

@@ -7,10 +7,10 @@
 
 #define WIDTH_US INT64_C(31000000)
 
-/* No call is this fast, in any unit: the logarithm of 0 would be infinite. */
+/* No call is this fast, in any unit. It avoids the logarithm of 0. */
 #define SERVICE_LEAST 1e-9
 
-/* What is compared, and how. */
+/* Parameters of a comparison. */
 struct comparing {
 	enum lp_role role;
 	double floor;
@@ -45,7 +45,7 @@ static double log_of(const struct comparing *c, double v)
 	return log2(c->role == LP_ROLE_SERVICE ? fmax(v + c->floor, SERVICE_LEAST) : fmax(v, 2));
 }
 
-/* One slot of all members, from logarithms to the values that are compared with thresholds. */
+/* Turn one slot of all members from logarithms into values to compare with thresholds. */
 static void compare_slot(const struct comparing *c, const struct smoothed *s, size_t slot,
 	uint64_t *keys, double *ret)
 {

@@ -7,14 +7,14 @@
 #include "detect/detect.h"
 #include <limpet/metric.h>
 
-/* The moving average of 31 s in samples of that length, at least 1. */
+/* The moving average of 31 s, in samples of `step_us`; at least 1. */
 uint32_t timeseries_width(int64_t step_us);
 
 /* Is a metric of that role compared by this method? Congestion windows always are, service times
  * unless the options choose another. */
 bool timeseries_applies(const struct detect_options *opt, enum lp_role role);
 
-/* The parameters of the method: every sample is a window, and there is no filter behind it. */
+/* The parameters of the method: every sample is a window, and nothing is filtered afterwards. */
 void timeseries_params(struct lp_params *p);
 
 struct timeseries_how {
@@ -35,9 +35,9 @@ struct timeseries_how {
  *   times. `floor` is added first, so that a little more than nothing is not infinitely much. Three
  *   members must have a value: of two it is impossible to say which is slow.
  *
- * Values are averaged over `width` samples first; as in a window, an average of less than half of
- * them does not count. For congestion windows, which are always there, only the first `width / 2`
- * samples are left out; service times exist only where there was a call. 0 or -ENOMEM. */
+ * Values are first averaged over `width` samples. As in a window, an average of less than half of
+ * them does not count. Congestion windows always exist, so only the first `width / 2` samples are
+ * left out; service times exist only if there was a call. 0 or -ENOMEM. */
 int timeseries_votes(const struct group_data *g, const struct timeseries_how *how, double *ret);
 
 #endif

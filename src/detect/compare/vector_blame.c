@@ -36,7 +36,7 @@ int vector_blame_add(struct vector_blame *b, const struct vector *own, const str
 	return r;
 }
 
-/* A dimension with what it is sorted by. */
+/* A dimension with its sort key. */
 struct ranked_culprit {
 	struct vector_entry entry;
 	const char *name;

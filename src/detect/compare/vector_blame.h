@@ -1,5 +1,5 @@
-/* The dimensions in which a member differs: for each of them the distance from the median peer,
- * summed over the anomalous windows; the largest sums first. */
+/* The dimensions in which a member differs. Each has its distance from the median peer, summed over
+ * the anomalous windows; the largest sums come first. */
 #ifndef DETECT_COMPARE_VECTOR_BLAME_H
 #define DETECT_COMPARE_VECTOR_BLAME_H
 
@@ -24,8 +24,8 @@ struct vector_culprit {
 	double own, peer; /* per window, on average */
 };
 
-/* The `max` dimensions that are blamed most; equals are sorted by name. Returns their number, or
- * -ENOMEM. */
+/* The `max` dimensions that are blamed most; equal ones are sorted by name. Returns their number,
+ * or -ENOMEM. */
 int vector_blame_top(const struct vector_blame *b, const struct dimensions *names,
 	struct vector_culprit *ret, uint32_t max);
 

@@ -28,7 +28,7 @@ void vector_group_release(struct vector_group *g)
 	*g = (struct vector_group){0};
 }
 
-/* The position of an observer among the members of the view, which are sorted. */
+/* The index of an observer among the members of the view, which are sorted. */
 static uint32_t view_find(const struct vector_view *v, const char *name)
 {
 	uint32_t low = 0, high = v->n_members;
@@ -47,7 +47,7 @@ static uint32_t view_find(const struct vector_view *v, const char *name)
 	return UINT32_MAX;
 }
 
-/* The vectors of one window, as one thread has them. */
+/* The vectors of one window, for one thread. */
 struct vector_worker {
 	struct vector *vectors;
 	struct vector **present; /* NULL: no data */
@@ -77,7 +77,7 @@ static int worker_init(struct vector_worker *k, const struct vector_group *g)
 	return k->vectors && k->present && k->places && k->kept ? 0 : -ENOMEM;
 }
 
-/* Mark our dimensions that count because of a window of the selector. */
+/* Mark the dimensions that count according to a window of the selector. */
 static int window_select(const struct vector_group *g, uint32_t first, bool *kept)
 {
 	const struct vector_group *by = g->selector ? g->selector : g;
@@ -207,7 +207,8 @@ int vector_group_weigh(struct vector_group *g, const struct function_weights *we
 	return function_weights_of(weights, g->metric, &g->view.dimensions, &g->weights);
 }
 
-/* The number of "program:image:*" for a name that begins so; UINT32_MAX: it has no image. */
+/* The number of the dimension "program:image:*" for a function of that image; UINT32_MAX: the name
+ * has no image. */
 static int image_intern(struct dimensions *d, const char *name, uint32_t *ret)
 {
 	size_t program = strcspn(name, ":"), image = 0;
@@ -234,7 +235,7 @@ int vector_group_by_spread(struct vector_group *g)
 	g->n_plain = g->view.dimensions.n;
 	if (!g->by_spread || strcmp(g->metric, SAMPLES_METRIC) != 0)
 		return 0;
-	/* Room for the sums themselves, which have no image. */
+	/* Also room for the sums, which have no image themselves. */
 	g->sums = malloc((2 * (size_t)g->n_plain + 1) * sizeof(*g->sums));
 	if (!g->sums)
 		return -ENOMEM;

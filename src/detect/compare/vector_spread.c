@@ -11,14 +11,14 @@
 /* Parts of a window that show how much a dimension varies. Samples are counted over ten seconds,
  * and the shortest windows have thirty. */
 #define PARTS 3
-/* From a median of distances to a standard deviation, if they are normally distributed. */
+/* Factor from a median of distances to a standard deviation, for a normal distribution. */
 #define NORMAL 1.4826
 /* Differences of less than a fifth of the usual value do not matter, as everywhere else. */
 #define MATTERS 0.2
-/* The calls of a server differ with the requests of its clients. The clients do not explain it if a
- * tenth of all calls of a program is different. */
+/* The calls of a server depend on the requests of its clients. Clients do not explain a difference
+ * in a tenth of all calls of a program. */
 #define PROGRAM_SHARE 0.1
-/* Calls for which a few matter: this many per second. */
+/* For calls that indicate trouble, this many per second are enough. */
 #define TROUBLE_FLOOR 0.5
 
 static const char *const trouble[] = {"kernel:tracepoints:tcp_retransmit_skb",
@@ -26,22 +26,23 @@ static const char *const trouble[] = {"kernel:tracepoints:tcp_retransmit_skb",
 	"kernel:tracepoints:tcp_receive_reset", "kernel:tracepoints:kfree_skb",
 	"kernel:tracepoints:net_dev_xmit_timeout", "kernel:tracepoints:block_rq_requeue",
 	"kernel:tracepoints:block_rq_error"};
-/* The program that has all tracepoints. */
+/* The program name of all tracepoints. */
 #define KERNEL "kernel:"
 
-/* A dimension that counts in a window. */
+/* A dimension that is compared in a window. */
 struct compared {
 	uint32_t dimension;
 	double floor;
 	bool trouble;
 	double median;	/* of all, divided by their loads */
-	double *values; /* [part * n_members + member], part PARTS: all of it; NaN: no data */
+	double *values; /* [part * n_members + member], part PARTS: the whole window; NaN: no
+			 * data */
 };
 
 /* A member in a dimension in which it differs. */
 struct hit {
-	uint32_t member, at; /* of the dimensions that are compared */
-	double own, usual;   /* amounts in the window; the usual amount, at its load */
+	uint32_t member, at; /* an index in the compared dimensions */
+	double own, usual;   /* amounts in the window: its own, and the usual one at its load */
 	double spread;
 };
 
@@ -50,8 +51,8 @@ struct spread {
 	uint32_t n; /* members */
 	struct compared *dimensions;
 	uint32_t n_dimensions;
-	uint32_t *place; /* [dimension of the view] its place among them; UINT32_MAX: none */
-	double *load;	 /* [member] its number of calls, as a multiple of the others' */
+	uint32_t *place; /* [dimension of the view] its index in `compared`; UINT32_MAX: none */
+	double *load;	 /* [member] its number of calls, relative to the others */
 	double *scratch; /* room for (PARTS + 1) * n numbers */
 	struct hit *hits;
 	size_t n_hits, cap_hits;
@@ -68,7 +69,7 @@ static void spread_release(struct spread *s)
 	free(s->hits);
 }
 
-/* Sums must not depend on the order of addition: those of multiples of 1/1024 do not. */
+/* Sums must not depend on the order of addition: sums of multiples of 1/1024 do not. */
 static double exact(double value)
 {
 	return round(value * 1024) / 1024;
@@ -122,8 +123,8 @@ static int dimension_add(struct spread *s, uint32_t dimension)
 	return 0;
 }
 
-/* Choose the dimensions that count: those of which any member has enough. `most` has room for
- * all. */
+/* Choose the dimensions that count: those in which any member has enough. `most` has room for all
+ * dimensions. */
 static int dimensions_choose(struct spread *s, uint32_t first, double *most)
 {
 	const struct vector_group *g = s->g;
@@ -157,7 +158,7 @@ static int dimensions_choose(struct spread *s, uint32_t first, double *most)
 	return r < 0 ? r : 0;
 }
 
-/* The values of a member in a part of the window, PARTS: in all of it. */
+/* The values of a member in a part of the window; PARTS: in the whole window. */
 static int part_fill(
 	struct spread *s, uint32_t member, uint32_t part, uint32_t first, struct vector *v)
 {
@@ -209,8 +210,8 @@ static uint32_t part_values(const struct spread *s, uint32_t at, uint32_t part, 
 	return n;
 }
 
-/* The amounts of each member in a dimension, as multiples of the others'; `n_ratios` has the number
- * of them per member. */
+/* The amounts of each member in a dimension, relative to the others; `n_ratios` has their number
+ * per member. */
 static void dimension_ratios(
 	const struct spread *s, uint32_t at, double *ratios, uint32_t *n_ratios)
 {
@@ -226,7 +227,7 @@ static void dimension_ratios(
 	}
 }
 
-/* How often members are called, as a multiple of the others: the median over all their functions.
+/* The number of calls of each member, relative to the others: the median over all functions.
  */
 static int loads_find(struct spread *s)
 {
@@ -247,7 +248,7 @@ static int loads_find(struct spread *s)
 	return 0;
 }
 
-/* The distances of all from the median of the others, in parts `from` to `to`: their median, as a
+/* The median distance of all members from the median of the others, in parts `from` to `to`, as a
  * standard deviation. */
 static double parts_spread(const struct spread *s, uint32_t at, uint32_t from, uint32_t to)
 {
@@ -308,7 +309,7 @@ static bool same_program(const struct spread *s, uint32_t a, uint32_t b)
 	return n == strcspn(y, ":") && !strncmp(x, y, n);
 }
 
-/* Does it matter that a program is called differently? */
+/* Is the difference in the calls of a program large enough to matter? */
 static bool program_differs(const struct spread *s, const struct hit *hit)
 {
 	double apart = 0, all = 0;
@@ -326,7 +327,7 @@ static bool program_differs(const struct spread *s, const struct hit *hit)
 	return apart >= PROGRAM_SHARE * all;
 }
 
-/* Drop calls that differ only a little. */
+/* Drop calls that differ by little. */
 static int hits_sift(struct spread *s)
 {
 	_cleanup_free_ bool *kept = calloc(s->n_hits + 1, sizeof(*kept));
@@ -371,7 +372,7 @@ static int spread_compare(const struct vector_group *g, uint32_t first, struct s
 	return r == 0 && g->counts_calls ? hits_sift(s) : r;
 }
 
-/* Everything that a member has, without sums of images; NaN: it has no data. */
+/* The total of a member, without sums of images; NaN: it has no data. */
 static double member_total(const struct spread *s, uint32_t member, bool *ret_data)
 {
 	double total = 0;

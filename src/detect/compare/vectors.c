@@ -24,7 +24,8 @@ static int distance_compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The member at which more than half of its distances are reached. `distances` has room for all. */
+/* Find the peer that gives a member's vote: more than half of the distances reach that far.
+ * `distances` has room for all. */
 static void member_vote(const struct vector_window *w, uint32_t member, struct distance *distances,
 	struct vector_place *ret)
 {
@@ -43,7 +44,7 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 	if (!n)
 		return;
 	qsort(distances, n, sizeof(*distances), distance_compare);
-	/* Of several at the same distance the first by name. */
+	/* If several have the same distance, choose the first by name. */
 	for (at = n - (n / 2 + 1); at > 0 && distances[at - 1].value == distances[at].value; at--)
 		continue;
 	ret->peer = distances[at].to;
@@ -55,7 +56,7 @@ static int votes(const struct vector_window *w, struct vector_place *ret)
 {
 	int failed = 0;
 
-	/* Each member's place is written by one thread. */
+	/* Each place is written by one thread. */
 #pragma omp parallel reduction(min : failed)
 	{
 		_cleanup_free_ struct distance *distances =
@@ -71,7 +72,7 @@ static int votes(const struct vector_window *w, struct vector_place *ret)
 	return failed;
 }
 
-/* The totals of all, and for each the median of the others'. */
+/* Compute the totals of all members, and for each the median of the others. */
 static int totals(const struct vector_window *w, struct vector_place *ret)
 {
 	_cleanup_free_ double *values = calloc((size_t)w->n_members + 1, sizeof(*values));

@@ -12,7 +12,8 @@
  *
  * Each mean is computed from scratch, as the latest value plus the mean difference from it. A
  * running sum would drift: an idle disk would seem to work a little after a busy hour. This way
- * constants stay exactly the same, and an offset of all values is the same offset of all means. */
+ * constants stay exactly constant, and an offset of all values shifts all means by the same
+ * offset. */
 static double mean_at(const double *row, uint32_t at, uint32_t width)
 {
 	uint32_t first = at + 1 > width ? at + 1 - width : 0, n = 0;
@@ -30,8 +31,8 @@ static double mean_at(const double *row, uint32_t at, uint32_t width)
 
 #define BLOCK 256U
 
-/* The same for the slots first .. end-1 where no value is missing, side by side; ret[0] is that of
- * slot `first`. */
+/* The same for the slots first .. end-1 if no value is missing, several at a time; ret[0] is the
+ * mean of slot `first`. */
 static void smooth_full(
 	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
 {
@@ -57,8 +58,8 @@ static void smooth_full(
 	}
 }
 
-/* The same where values may be missing among slots that have `width` - 1 before them: as mean_at(),
- * side by side. */
+/* The same if values may be missing, for slots with at least `width` - 1 slots before them: like
+ * mean_at(), several at a time. */
 static void smooth_patchy(
 	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
 {
@@ -109,7 +110,7 @@ static void smooth_row(const double *row, uint32_t first, uint32_t n, uint32_t w
 {
 	uint32_t at = first, end;
 
-	/* The first slots have fewer before them. */
+	/* The first slots have fewer slots before them. */
 	for (; at < n && at + 1 < width; at++)
 		ret[at - first] = mean_at(row, at, width);
 	for (; at < n; at = end) {
@@ -132,7 +133,7 @@ static void row_drop_sparse(
 	uint32_t least = width / 2 ? width / 2 : 1, from = first > width ? first - width : 0;
 	uint32_t n = count_usable(row, from, first);
 
-	/* If all values are present, only the first slots have too few before them. */
+	/* If no value is missing, only the first slots have too few values. */
 	if (n_slots - from == n + count_usable(row, first, n_slots)) {
 		for (uint32_t i = first; i < n_slots && i - from + 1 < least; i++)
 			smoothed[i - first] = NAN;
@@ -146,7 +147,7 @@ static void row_drop_sparse(
 	}
 }
 
-/* What all threads share. */
+/* Shared by all threads. */
 struct smoothing {
 	const struct group_data *g;
 	uint32_t width, sparse, end;
@@ -173,7 +174,7 @@ static void smooth_member(void *ctx, uint32_t member, double *room)
 	s->rows[member] = out;
 }
 
-/* The members first .. end - 1; threads share the work if there is much. */
+/* The members first .. end - 1; threads share the work if there is a lot. */
 static int members_some(
 	uint32_t first, uint32_t end, uint32_t n_slots, members_visit *visit, void *ctx)
 {
@@ -184,7 +185,7 @@ static int members_some(
 	{
 		_cleanup_free_ double *room = malloc(((size_t)n_slots + 1) * sizeof(*room));
 
-		failed = room ? 0 : -ENOMEM; /* each thread's own */
+		failed = room ? 0 : -ENOMEM; /* memory of each thread */
 #pragma omp for schedule(static)
 		for (uint32_t m = first; m < end; m++) {
 			if (room)
@@ -194,7 +195,7 @@ static int members_some(
 	return failed;
 }
 
-/* This many at a time: no thread may read rows while the others rest. */
+/* Process this many at a time: no thread may read rows while the others sleep. */
 #define MEMBERS_AT_ONCE 8192U
 
 int members_each(uint32_t n, uint32_t n_slots, members_visit *visit, void *ctx)
@@ -245,7 +246,7 @@ uint32_t window_count(const struct lp_params *p, uint32_t n_slots)
 	return (n_slots - p->win_size) / p->win_shift + 1;
 }
 
-/* What all threads share. */
+/* Shared by all threads. */
 struct job {
 	const struct measure *m;
 	const struct lp_params *p;
@@ -259,7 +260,7 @@ struct job {
 	bool *ret_data;
 };
 
-/* What each has of its own. */
+/* The state of one thread. */
 struct vote_worker {
 	struct measure_scratch *scratch;
 	const double **rows;
@@ -294,7 +295,7 @@ static bool enough_values(const double *row, uint32_t n)
 	return found > 0 && found >= n - found;
 }
 
-/* The members' rows in a window; those without enough values have none. */
+/* The rows of the members in a window; NULL for members with too few values. */
 static struct window window_at(const struct job *j, struct vote_worker *k, uint32_t index)
 {
 	size_t first = (size_t)index * j->p->win_shift;
@@ -312,8 +313,8 @@ static struct window window_at(const struct job *j, struct vote_worker *k, uint3
 	return w;
 }
 
-/* The thresholds of the members whose votes matter in a window, infinite for the others; false:
- * none matters. */
+/* Set the thresholds for a window: infinite for members with votes that do not matter. False: no
+ * vote matters. */
 static bool job_ask(const struct job *j, struct vote_worker *k, uint32_t index)
 {
 	bool any = false;

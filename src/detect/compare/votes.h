@@ -1,4 +1,4 @@
-/* A peer group over all its windows: smoothing, windows, votes; in parallel over the windows.
+/* A peer group over all its windows: smoothing, windows and votes, in parallel over the windows.
  * Results do not depend on the number of threads. */
 #ifndef DETECT_COMPARE_VOTES_H
 #define DETECT_COMPARE_VOTES_H
@@ -13,14 +13,14 @@
 struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
 	uint32_t n_members, n_slots;
-	uint32_t context;	     /* slots before the first that counts, for averages */
-	uint32_t end;		     /* the slot after the last that counts; 0: all count */
-	const struct lp_table *lazy; /* the table of the rows, which may not have been read yet
-					(model/table_view.h); NULL: values are present */
+	uint32_t context;	     /* slots before the first one that counts, for averages */
+	uint32_t end;		     /* the slot after the last one that counts; 0: all count */
+	const struct lp_table *lazy; /* the table of the rows, if they may not have been read yet
+				      * (model/table_view.h); NULL: values are present */
 };
 
-/* Call `visit` for the members 0 .. n - 1, in several threads if there is much to do. `room` has
- * n_slots values, for a row that was not read yet (table_values_peek()). 0 or -ENOMEM. */
+/* Call `visit` for the members 0 .. n - 1, in several threads if there are many. `room` has n_slots
+ * values, for a row that was not read yet (table_values_peek()). 0 or -ENOMEM. */
 typedef void members_visit(void *ctx, uint32_t member, double *room);
 int members_each(uint32_t n, uint32_t n_slots, members_visit *visit, void *ctx);
 
@@ -32,7 +32,7 @@ uint32_t window_count(const struct lp_params *p, uint32_t n_slots);
  * point into it). */
 struct smoothed {
 	double *block;
-	const double **rows; /* NULL if the input row is */
+	const double **rows; /* NULL if the input row is NULL */
 	uint32_t n_members, n_slots;
 };
 
@@ -45,15 +45,14 @@ void smoothed_release(struct smoothed *s);
 /* Does each member have data in each window? ret[member * n_windows + window]. */
 void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret);
 
-/* Votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no data.
- * `ret_data[member * n_windows + window]` (may be NULL) becomes true if the member has data; it is
- * for all members. */
+/* Compute the votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no
+ * data. `ret_data[member * n_windows + window]` (may be NULL) becomes true if the member has data;
+ * it covers all members. */
 int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const uint32_t *members, uint32_t n, double *ret, bool *ret_data);
 
-/* The same for all members through measure.exceed(): exact for votes that exceed. `asked` (may be
- * NULL: all) has the members and windows whose votes matter, by the same index; the others get an
- * arbitrary value. */
+/* The same for all members through measure.exceed(): exact for votes that exceed. `asked` (NULL:
+ * all) says which votes matter, by the same index; the others get an arbitrary value. */
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const double *thresholds, const bool *asked, double *ret);
 

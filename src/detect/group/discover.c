@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes of throughput: each has at least this share of the components; more, if it is idle (a few
- * without work have lost their path) or is made of whole observers (a few that are slow or
- * overloaded). A factor of 1.5 is not enough for another class. */
+/* A class of throughput has at least this share of the components. It needs more if it is idle (a
+ * few components without work may have lost their path) or consists of whole observers (a few may
+ * be slow or overloaded). A factor of 1.5 is not enough for a separate class. */
 #define CLASS_MEMBERS_MIN 5
 #define CLASS_SHARE_MIN 0.1
 #define SUSPECT_SHARE_MIN 0.3
@@ -26,7 +26,7 @@
 #define CLASS_STEADY_SHARE 0.9
 #define DEPTH_MAX 3
 
-/* Less than this part of the work of the busy ones is idle. */
+/* Work below this fraction of the busy components' work counts as idle. */
 #define IDLE_PART 1e-3
 /* At most this many observers of a class are named. */
 #define COHORT_NAMES_MAX 6
@@ -66,8 +66,9 @@ static int observers_number(struct splitter *s)
 	return r;
 }
 
-/* Is it part of its observer, like the disks of a host, or an unknown kind of an importer? Of the
- * kinds that limpet knows, only disks are: connections, for instance, have two ends. */
+/* Are components of this kind parts of their observer, like the disks of a host, or of an unknown
+ * kind of an importer? Of the known kinds only disks are: connections, for instance, have two
+ * ends. */
 static bool kind_is_part(const char *kind)
 {
 	const struct lp_metric *const *all = lp_metric_all();
@@ -140,7 +141,7 @@ double branch_idle_limit(struct splitter *s, const struct branch *b, const struc
 	return fmax(f->floor, IDLE_PART * busy);
 }
 
-/* Which observers are a class of their own, the first few by name. */
+/* List the observers that are a separate class; the first few by name. */
 static void cohort_names(const struct splitter *s, const struct branch *b,
 	const struct observers_look *l, struct strbuf *to)
 {
@@ -191,7 +192,7 @@ static int split_tell(struct splitter *s, const struct branch *b, const struct o
 				    b->n, b->name, why.text);
 }
 
-/* Sort the members of a branch by observer; `start` gets the beginning of each. */
+/* Sort the members of a branch by observer; `start` gets the first index of each. */
 static void members_sort(
 	const struct splitter *s, const struct branch *b, uint32_t *members, uint32_t *start)
 {
@@ -230,21 +231,21 @@ static int split_by_observer(
 	return r;
 }
 
-/* A way to cut a branch into two classes. */
+/* A cut of a branch into two classes. */
 struct class_cut {
-	struct stats_cut cut; /* of logarithms */
+	struct stats_cut cut; /* in logarithms */
 	const struct work_feature *f;
 	double idle;
 };
 
-/* The class of a level by the cut: true is the higher. */
+/* The class of a level by the cut: true is the higher one. */
 static bool is_high(double level, double idle, double at)
 {
 	return log(fmax(level, 0) + idle) >= at;
 }
 
-/* A class comes from how the system was built: both halves of the time must show it. (A change in
- * the middle of the data, such as a lost path, is not a class.) */
+/* A class results from how the system is built, so both halves of the time must show it. (A change
+ * in the middle of the data, such as a lost path, is not a class.) */
 static bool cut_steady(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	uint32_t half = s->w.n_blocks / 2, agree = 0, n = 0;
@@ -284,8 +285,8 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 	return agree >= CLASS_STEADY_SHARE * n;
 }
 
-/* Are most members of the smaller class on observers that have hardly any of the other? If
- * observers have one component each, that means nothing. */
+/* Are most members of the smaller class on observers that have hardly any members of the other?
+ * This means nothing if observers have one component each. */
 static bool cut_is_whole(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	bool small = c->cut.n_high < c->cut.n_low;
@@ -365,7 +366,7 @@ static bool classes_differ(struct splitter *s, const struct branch *b, struct cl
 	return any;
 }
 
-/* The amount of work of a class, in words. */
+/* Describe the amount of work of a class. */
 static void class_amount(const struct class_cut *c, bool high, char *buf, size_t size)
 {
 	double amount = exp(high ? c->cut.high : c->cut.low) - c->idle;
@@ -428,9 +429,8 @@ static int branch_classes(struct splitter *s, const struct branch *b, const stru
 	return r < 0 ? r : class_split(s, b, c, false);
 }
 
-/* Classes whose members are spread over all observers come before observers: spares, attachments
- * that are used first. Classes that are made of whole observers are a consequence of observers that
- * differ.
+/* Classes with members on all observers (spares, attachments that are used first) come before
+ * observers. Classes of whole observers are a consequence of differences between observers.
  */
 static int branch_split(struct splitter *s, const struct branch *b)
 {

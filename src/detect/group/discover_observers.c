@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* Observers differ if their medians are farther apart than chance explains, given the spread of
- * their components: the standard error of a median of n normal values is 1.25 sigma / sqrt(n), and
- * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded; the
- * spread inside observers is not known exactly, either. Even then the difference does not matter if
- * components of one observer differ twice as much, or if it is less than 2%.
+ * their components. The standard error of a median of n normal values is 1.25 sigma / sqrt(n). That
+ * of the MAD of m observers is about 1.2 MAD / sqrt(m), and five of these must be exceeded, because
+ * the spread inside observers is not known exactly, either. Even then the difference does not
+ * matter if components of one observer differ twice as much, or if it is less than 2%.
  */
 #define MEDIAN_ERROR 1.2533
 #define BETWEEN_ERRORS 6.0
@@ -24,11 +24,11 @@
 #define MEMBERS_MIN 3
 #define MEMBERS_MIN_OF_TWO 5
 
-/* An observer is off as a whole if its median is 1.2 times that of the others, or less than a
- * 1.2th: the ratio from which on differences matter. It is of another class if at least half of
- * that showed in the first eighth of the time; else it became so, which has nothing to do with how
- * the system was built. Observers that were joined are separated only if many differ, and by
- * more. */
+/* An observer is off as a whole if its median differs from that of the others by a factor of 1.2 or
+ * more, the least ratio that matters. It belongs to another class if at least half of the
+ * difference showed in the first eighth of the time. Otherwise it changed later, which has nothing
+ * to do with how the system is built. Observers that were joined are separated only if many differ,
+ * and by more. */
 #define OFF_LEAST 0.182	  /* log 1.2 */
 #define OFF_CLEARLY 0.405 /* log 1.5 */
 #define OFF_MANY 0.3
@@ -44,7 +44,7 @@ void observers_look_release(struct observers_look *l)
 	l->off = NULL;
 }
 
-/* The number of members of the branch that each observer has, in s->scratch. */
+/* Count the members of the branch per observer, in s->scratch. */
 static void observers_count(struct splitter *s, const struct branch *b)
 {
 	memset(s->scratch, 0, s->n_observers * sizeof(*s->scratch));
@@ -52,7 +52,7 @@ static void observers_count(struct splitter *s, const struct branch *b)
 		s->scratch[s->observer[b->members[i]]] += 1;
 }
 
-/* The number of components that an observer must have to count; 0: observers cannot be
+/* The number of components that an observer needs to count; 0: observers cannot be
  * distinguished. */
 static uint32_t observers_least(struct splitter *s, const struct branch *b)
 {
@@ -75,7 +75,7 @@ static uint32_t observers_least(struct splitter *s, const struct branch *b)
 	return present == 2 && larger == 2 ? MEMBERS_MIN_OF_TWO : 0;
 }
 
-/* Values below this do not count in a feature; 0: it has none. */
+/* Values below this do not count in a feature; 0: none. */
 static double feature_floor(
 	struct splitter *s, const struct branch *b, const struct work_feature *f)
 {
@@ -92,7 +92,8 @@ static double feature_floor(
 	return n ? fmax(f->floor, FLOOR_SHARE * usual) : 0;
 }
 
-/* The logarithms of what the members of a branch did in the blocks `from` .. `to - 1`, in s->x. */
+/* The logarithms of the values of the members of a branch in the blocks `from` .. `to - 1`, in
+ * s->x. */
 static void branch_logs(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t from, uint32_t to, double floor)
 {
@@ -117,7 +118,7 @@ static bool part_spread(struct splitter *s, const struct branch *b, const struct
 	return ret->n >= 2;
 }
 
-/* The middle of the spreads in `n_parts` parts of the time. */
+/* The median of the spreads in `n_parts` parts of the time. */
 static bool spread_middle(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t least, uint32_t n_parts, const uint32_t *of, struct stats_spread *ret)
 {
@@ -148,8 +149,8 @@ static bool spread_speaks(const struct stats_spread *s)
 		s->between > BETWEEN_MIN;
 }
 
-/* Are the components of one observer clearly more alike than those of different observers: over
- * all the time, or at most times, because observers are busy at times of their own? */
+/* Are the components of one observer clearly more alike than those of different observers: over the
+ * whole time, or in most parts of it, because observers may be busy at different times? */
 static bool feature_speaks(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t least, const uint32_t *of, struct stats_spread *ret)
 {
@@ -157,8 +158,8 @@ static bool feature_speaks(struct splitter *s, const struct branch *b, const str
 		(spread_middle(s, b, f, least, s->w.n_blocks, of, ret) && spread_speaks(ret));
 }
 
-/* The distance of the median of each observer from the middle of all; NaN: it has too few members,
- * or is idle. Returns the number of known ones. */
+/* The distance of the median of each observer from the middle of all; NaN: the observer has too few
+ * members, or is idle. Returns the number of known ones. */
 static uint32_t observers_apart(struct splitter *s, const struct branch *b,
 	const struct work_feature *f, uint32_t from, uint32_t to, uint32_t least,
 	const uint32_t *of, double *ret)
@@ -184,8 +185,8 @@ static uint32_t observers_apart(struct splitter *s, const struct branch *b,
 	return n_known;
 }
 
-/* The observers that are off as a whole in a feature. While `joined`, a class needs no past: the
- * question is whether so many are off that they are not culprits. */
+/* Find the observers that are off as a whole in a feature. If `joined`, a class needs no past: the
+ * question is whether too many are off to be culprits. */
 static int feature_off(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t least, const uint32_t *of, bool joined, struct observers_look *look)
 {
@@ -230,8 +231,8 @@ static int observers_look(struct splitter *s, const struct branch *b, uint32_t l
 	for (uint32_t i = 0; r == 0 && i < s->w.n_features; i++) {
 		const struct work_feature *f = &s->w.features[i];
 
-		/* Separate reads and writes are for classes; if components are not parts of their
-		 * observers, they are to be compared by latency. */
+		/* Features of reads or writes alone are for classes only. Latencies decide only
+		 * about parts of observers: other components are yet to be compared by latency. */
 		if (f->part || (f->waits && !s->parts))
 			continue;
 		if (!ret->spread_speaks && feature_speaks(s, b, f, least, of, &ret->spread)) {
@@ -246,9 +247,9 @@ static int observers_look(struct splitter *s, const struct branch *b, uint32_t l
 	return r;
 }
 
-/* Structure first: the disks of a host are peers before those of different hosts, unless the data
- * shows that hosts are alike. For components that are not parts of their observer it is the other
- * way round. A decision stays until it is plainly wrong. */
+/* Structure first: the disks of one host are peers, unless the data shows that hosts are alike. For
+ * components that are not parts of their observer it is the other way round. A decision stays until
+ * it is clearly wrong. */
 static bool observers_decide(const struct splitter *s, const struct observers_look *l, bool joined)
 {
 	if (joined)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes are this many spreads apart, and hardly anything lies between them. */
+/* Classes are at least this many spreads apart, with hardly anything between them. */
 #define CUT_SCORE_MIN 4.0
 #define CUT_VALLEY_SHARE 0.02
 #define CUT_CANDIDATES 8
@@ -37,8 +37,8 @@ double stats_mad(double *x, size_t n)
 	return 1.4826 * mad_correction(n) * median_of(x, n);
 }
 
-/* Sort the values by observer into `sorted`; `start` gets the beginning of each. Returns the number
- * of values. */
+/* Sort the values by observer into `sorted`; `start` gets the first index of each. Returns the
+ * number of values. */
 static size_t sort_by_observer(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	double *sorted, double *start)
 {
@@ -93,8 +93,9 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 		members += count;
 	}
 	*ret = (struct stats_spread){.n = m, .size = m ? (double)members / m : 0};
-	/* The MADs of three values are often next to 0 by chance; all deviations together are not
-	 * (without the smallest of each observer: the median's own). */
+	/* The MAD of three values is often close to 0 by chance; that of all deviations together is
+	 * not. The smallest deviation of each observer is left out: it is that of the median
+	 * itself. */
 	ret->within = fmax(median_of(mads, m), 1.4826 * median_of(scratch, members - m));
 	ret->between = stats_mad(medians, m);
 }
@@ -132,7 +133,7 @@ static bool cut_judge(const double *x, size_t n, size_t at, double spread_min, d
 		valley += x[i] > cut.low + apart / 3 && x[i] < cut.high - apart / 3;
 	cut.score = apart / (low + high);
 	if (cut.at < cut.low + apart / 4 || cut.at > cut.high - apart / 4)
-		return false; /* through a class, not between two */
+		return false; /* it goes through a class, not between two classes */
 	if (apart < apart_min || cut.score < CUT_SCORE_MIN ||
 		(double)valley > CUT_VALLEY_SHARE * (double)n)
 		return false;
@@ -223,7 +224,7 @@ static uint32_t tables_find(const struct lp_verdict *v, const struct lp_peer_gro
 	return n;
 }
 
-/* The mean of the values from `from` to `end - 1`; of a latency, of the times with requests. */
+/* The mean of the values from `from` to `end - 1`; for a latency, only of times with requests. */
 static double block_mean(const double *row, uint32_t from, uint32_t end, bool waits)
 {
 	double sum = 0;
@@ -290,7 +291,7 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 	return members_each(w->n_members, t->n_slots, member_blocks, &of);
 }
 
-/* Feature 0 becomes the sum of all metrics. With one metric it is that. */
+/* Feature 0 becomes the sum of all metrics. If there is one metric, it is that metric. */
 static int total_make(struct group_work *w)
 {
 	size_t n = (size_t)w->n_members * w->n_blocks;
@@ -333,7 +334,7 @@ static void blocks_set(struct group_work *w, uint32_t n_slots)
 	w->n_blocks = w->n_blocks ? w->n_blocks : 1;
 }
 
-/* Latencies that are compared, without peaks of others. */
+/* Add the latencies that are compared, without peaks. */
 static int waits_add(const struct lp_verdict *v, const struct lp_peer_group *g, const char *kind,
 	struct group_work *w)
 {

@@ -1,11 +1,11 @@
 /* The work and the latencies of the members of a group, in blocks of time, for discovery.
  *
- * Blocks are at fixed places: they have 4 slots, or 8, 16, ..., so that there are at most
- * WORK_BLOCKS_MAX of them, and slots after the last whole one are left out. So one sample more or
+ * Blocks are at fixed places. They have 4, 8, 16, ... slots, so that there are at most
+ * WORK_BLOCKS_MAX blocks, and slots after the last whole block are left out. So one sample more or
  * less rarely changes anything.
  *
- * Here are also the statistics of discovery: robust location, spread, and where a list of numbers
- * falls into two. */
+ * This file also has the statistics of discovery: robust location, spread, and cuts of a list of
+ * numbers into two. */
 #ifndef DETECT_GROUP_DISCOVER_WORK_H
 #define DETECT_GROUP_DISCOVER_WORK_H
 
@@ -21,8 +21,8 @@ double stats_mad(double *x, size_t n);
 /* The spread between observers and within them in one block of time. */
 struct stats_spread {
 	double between; /* MAD of the observers' medians */
-	double within;	/* the middle one of the observers' MADs, or that of all deviations */
-	double size;	/* the mean of the observers' numbers of components */
+	double within;	/* the median of the observers' MADs, or the MAD of all deviations */
+	double size;	/* the mean number of components per observer */
 	uint32_t n;	/* observers that count: those with at least `least` components */
 };
 
@@ -38,15 +38,16 @@ void stats_medians(const double *x, const uint32_t *of, size_t n, uint32_t n_obs
 
 /* A cut of values into two classes. */
 struct stats_cut {
-	double at;	  /* values below are of the lower class */
+	double at;	  /* values below this are in the lower class */
 	double low, high; /* the classes' medians */
-	double score;	  /* distance of the medians over the sum of the spreads */
+	double score;	  /* distance of the medians divided by the sum of the spreads */
 	size_t n_low, n_high;
 };
 
-/* The cut at the widest gap that leaves `least` values on either side; false if nothing is clear:
- * spreads below `spread_min` count as that, and medians less than `apart_min` apart are not
- * classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
+/* Find the cut at the widest gap that leaves at least `least` values on both sides; false if there
+ * is no clear one. Spreads below `spread_min` count as `spread_min`, and medians less than
+ * `apart_min` apart are not classes. Sorts `x`, which must not contain NaN. `scratch` has room for
+ * n values. */
 bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apart_min,
 	double *scratch, struct stats_cut *ret);
 
@@ -55,7 +56,7 @@ bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apar
 
 /* One quantity: all work together, one metric of it, or a latency. */
 struct work_feature {
-	const char *metric; /* "throughput" for all together; else the table's name */
+	const char *metric; /* "throughput" for all work together; else the name of the table */
 	const char *unit;
 	double floor;	/* less than this is idle */
 	bool part;	/* one metric of the work */
@@ -65,14 +66,14 @@ struct work_feature {
 };
 
 struct group_work {
-	/* All work together first, if there is any; latencies last. */
+	/* The sum of all work comes first, if there is any; latencies come last. */
 	struct work_feature features[WORK_FEATURES_MAX];
 	uint32_t n_features;
 	uint32_t n_members, n_blocks;
 	uint32_t block_slots;
 };
 
-/* Fill it in. Metrics of the unit of the first are added up; those of other units (requests beside
+/* Fill it in. Metrics with the unit of the first one are added up; other units (requests instead of
  * bytes) are ignored. */
 int group_work_make(
 	const struct lp_verdict *v, const struct lp_peer_group *g, struct group_work *ret);
@@ -82,8 +83,8 @@ void group_work_release(struct group_work *w);
 double group_work_level(const struct group_work *w, const struct work_feature *f, uint32_t member,
 	uint32_t from, uint32_t to);
 
-/* The usual work of a member: the median over all blocks. Load that moves to it for a while (its
- * neighbour was down) does not change that. NaN: no data. */
+/* The usual work of a member: the median over all blocks. Load that moves to it for a while,
+ * because its neighbour is down, does not change it. NaN: no data. */
 double group_work_usual(const struct group_work *w, const struct work_feature *f, uint32_t member);
 
 /* "12 MB/s" */

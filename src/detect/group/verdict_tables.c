@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of components: tables that were made together share their identities, so their texts
- * need not be compared. */
+/* The numbers of components, by identity: tables that were made together share identities, so their
+ * texts need not be compared. */
 struct component_numbers {
 	struct strmap by_text;
 	struct idmap by_identity;
@@ -99,7 +99,7 @@ int verdict_own_tables(
 	return r < 0 ? lp_err_sys(err, r, "cannot take over the tables") : 0;
 }
 
-/* The number of requests that a traced server reads: an observer that reads some is not only a
+/* The number of requests that a traced server reads. An observer that reads any is not only a
  * client. */
 #define REQUESTS "nsreads"
 
@@ -199,14 +199,15 @@ bool pool_is_far_view(const struct lp_identity *component)
 	return connection_parse(component, &c) && c.end == CONNECTION_PEERS;
 }
 
-/* How the values of a metric are combined, and what the far end of a connection gets of them. */
+/* How the values of a metric are combined, and what they say about the far end of a connection. */
 struct manner {
-	bool sum;    /* else the mean */
+	bool sum;    /* else they are averaged */
 	bool joined; /* the view of the far end is added to its own row, too */
-	bool apart;  /* the view of the far end's peers makes a row */
+	bool apart;  /* the view of the far end's peers becomes a row */
 };
 
-/* The observers that accept connections of recorded observers; and whether any only opens them. */
+/* The observers that accept connections of recorded observers, and whether any observer only opens
+ * connections. */
 struct ends {
 	const struct hosts *hosts;
 	struct strmap accepts;
@@ -224,7 +225,7 @@ struct pool {
 	uint32_t n;
 	size_t cap_components, cap_values, cap_counts;
 	double *values;
-	double *counts; /* [the same] the number of values in it, or their weight */
+	double *counts; /* [the same] the number of values, or the sum of their weights */
 };
 
 static void pool_release(struct pool *p)
@@ -236,9 +237,9 @@ static void pool_release(struct pool *p)
 	strmap_release(&p->weight_rows);
 }
 
-/* Retransmits count on both ends alike, since either may be the sender whose packets are lost; and
- * also separately, since a few of one direction do not stand out among many of the other. Windows
- * and times are those of one direction. Unread bytes and work belong to the near end. */
+/* Retransmits count on both ends, because either may be the sender of the lost packets. They also
+ * count separately, because a few in one direction do not stand out among many in the other.
+ * Windows and times belong to one direction. Unread bytes and work belong to the near end. */
 static struct manner manner_of(const char *metric)
 {
 	const struct lp_metric *m = lp_metric_find("tcp", metric);
@@ -253,7 +254,7 @@ static struct manner manner_of(const char *metric)
 	return (struct manner){.sum = !m || strcmp(m->unit, "%") != 0};
 }
 
-/* The row of a component, made if it is new. */
+/* The row of a component, created if it is new. */
 static int row_get(struct pool *p, const struct lp_identity *component, uint32_t *ret)
 {
 	size_t n_slots = p->from->n_slots, n = ((size_t)p->n + 1) * n_slots;
@@ -302,7 +303,7 @@ static int row_add(struct pool *p, const struct lp_identity *component, uint32_t
 	return r;
 }
 
-/* The same for a row that stands for several. */
+/* The same for a row that combines several. */
 static int row_add_pooled(
 	struct pool *p, const char *observer, const char *kind, const char *name, uint32_t from)
 {
@@ -335,8 +336,8 @@ static const char *remote_of(
 	return remote && strcmp(remote, ret->observer) != 0 ? remote : NULL;
 }
 
-/* Servers talk to each other, too: rarely in some file systems, all the time in others. These
- * connections are not peers of those with clients. */
+/* Servers also communicate with each other: rarely in some file systems, all the time in others.
+ * These connections are not peers of connections with clients. */
 static bool between_servers(const struct ends *e, const struct connection *c, const char *remote)
 {
 	uint32_t yes;
@@ -373,7 +374,7 @@ static int row_pool(struct pool *p, uint32_t from, const struct ends *e)
 	if (servers && p->manner.apart && !p->manner.joined)
 		return 0;
 	r = row_add_end(p, c.observer, servers ? POOLED_SERVERS : POOLED_ALL, c.out, from);
-	/* Connections that this end opened, the far one accepted. */
+	/* Connections that this end opened, and the far end accepted. */
 	if (r == 0 && p->manner.joined)
 		r = row_add_end(p, remote, servers ? POOLED_SERVERS : POOLED_ALL, !c.out, from);
 	if (r == 0 && p->manner.apart)
@@ -426,7 +427,7 @@ static int table_pool(struct lp_table *t, const struct lp_table *weights, const 
 	if (r < 0)
 		return r;
 	pool_finish(&p);
-	/* The pool releases what the table had. */
+	/* Releasing the pool frees the old contents of the table. */
 	t->components = p.components;
 	t->values = p.values;
 	t->n_components = p.n;
@@ -468,7 +469,7 @@ static int ends_note(struct ends *e, const struct lp_table *t)
 	return r;
 }
 
-/* Once it is known who accepts any. */
+/* Call this when it is known which observers accept connections. */
 static void clients_note(struct ends *e, const struct lp_table *t)
 {
 	for (uint32_t i = 0; !e->clients && i < t->n_components; i++) {
@@ -488,7 +489,7 @@ static int tables_pool(struct lp_table **tables, uint32_t n, struct ends *e)
 		r = ends_note(e, tables[i]);
 	for (uint32_t i = 0; i < n; i++)
 		clients_note(e, tables[i]);
-	/* Weights of others are needed as they were measured, so they come last. */
+	/* Tables that serve as weights come last, because the others need their original values. */
 	for (int weighed = 1; r == 0 && weighed >= 0; weighed--) {
 		for (uint32_t i = 0; r == 0 && i < n; i++) {
 			const char *weight = weight_of(tables[i]->metric);
@@ -518,7 +519,7 @@ bool functions_joined(const struct lp_identity *component)
 	return !strcmp(component->kind, JOINED_KIND) && !strcmp(component->name, JOINED_NAME);
 }
 
-/* Room for more rows; on failure the old content stays valid. */
+/* Make room for more rows; on failure the old contents stay valid. */
 static int table_grow(struct lp_table *t, uint32_t n)
 {
 	size_t n_rows = (size_t)t->n_components + n;

@@ -20,7 +20,7 @@ struct thresholds {
 	struct strmap kinds; /* "metric\nkind" -> median */
 	double *medians;     /* per kind in a metric */
 	size_t n_medians, cap_medians;
-	uint32_t *globs; /* rows whose component is a glob, in order */
+	uint32_t *globs; /* rows with a glob as component, in order */
 	size_t n_globs, cap_globs;
 	struct threshold_normal *normals;
 	size_t n_normals, cap_normals;
@@ -42,7 +42,7 @@ static void key_make(char key[KEY_MAX], const char *metric, const char *rest, si
 	key[n + 1 + len] = '\0';
 }
 
-/* The "disk" of "oss3/disk:sdb", as in a file; text of another form is returned whole. */
+/* The "disk" of "oss3/disk:sdb"; text of another form is returned unchanged. */
 static const char *kind_of(const char *component, size_t *ret_len)
 {
 	const char *slash = strchr(component, '/'), *kind = slash ? slash + 1 : component;
@@ -152,7 +152,7 @@ static bool normal_key(char key[KEY_MAX], const char *role, const char *call, co
 
 static int normal_compare(const struct threshold_normal *x, const struct threshold_normal *y)
 {
-	int c = strcmp(y->role, x->role); /* servers first: these are judged */
+	int c = strcmp(y->role, x->role); /* servers first: they are judged */
 
 	if (c == 0)
 		c = strcmp(x->call, y->call);
@@ -228,7 +228,7 @@ static int row_compare(const void *a, const void *b)
 	return c ? c : strcmp(x->component, y->component);
 }
 
-/* Rows were sorted: update the index. */
+/* Update the index after sorting. */
 static int index_rows(struct thresholds *t)
 {
 	char key[KEY_MAX];
@@ -297,7 +297,7 @@ static int find_medians(struct thresholds *t)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct threshold_row *row = &t->rows[i];
 
-		if (is_glob(row->component)) /* whose members are not known */
+		if (is_glob(row->component)) /* its members are unknown */
 			continue;
 		r[n] = (struct ranked_threshold){.metric = row->metric, .value = row->value};
 		r[n].kind = kind_of(row->component, &r[n].kind_len);

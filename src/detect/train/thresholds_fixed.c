@@ -12,7 +12,7 @@ bool threshold_value_parse(const char *text, double *ret)
 	double value;
 	char *end;
 
-	/* strtod() knows spaces, signs, hexadecimal numbers, "nan" and "inf", too. */
+	/* strtod() also accepts spaces, signs, hexadecimal numbers, "nan" and "inf". */
 	if (!*text || text[strspn(text, "0123456789.eE+-")] || *text == '+')
 		return false;
 	value = strtod(text, &end);

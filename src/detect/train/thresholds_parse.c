@@ -14,8 +14,8 @@
 #define FILE_MAX (UINT64_C(1) << 28) /* some millions of rows */
 #define WORDS_A_LINE 4
 
-/* Keys of the head, each of which must occur once, except for the last: without learnt service
- * times there is no method for them. */
+/* Keys of the header. Each must occur once, except for the last one: it is missing if no service
+ * times were learnt. */
 enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, KEY_SERVICE, N_KEYS };
 static const char *const key_names[N_KEYS] = {
 	"method", "smooth", "win-size", "win-shift", "k", "step", "service-method"};
@@ -25,11 +25,11 @@ struct parse {
 	const char *name;
 	unsigned long line;
 	unsigned seen;	  /* bits of the keys */
-	unsigned version; /* 0: not there yet */
+	unsigned version; /* 0: not read yet */
 	bool ended;
 	char *method, *service;
 	struct lp_params params;
-	struct thresholds *thresholds; /* from the first row on */
+	struct thresholds *thresholds; /* exists from the first row on */
 	struct lp_err *err;
 };
 
@@ -40,7 +40,7 @@ static void parse_release(struct parse *p)
 	thresholds_free(p->thresholds);
 }
 
-/* "oss.thr:12: " and what is wrong. */
+/* Set an error: "oss.thr:12: " and a description. */
 #define BAD(p, ...)                                                                                \
 	(lp_err_set((p)->err, -EBADMSG, __VA_ARGS__),                                              \
 		lp_err_prefix((p)->err, "%s:%lu", (p)->name, (p)->line), -EBADMSG)
@@ -63,7 +63,7 @@ static char unescape(const char **s)
 	return c == '"' || c == '\\' ? c : '\0';
 }
 
-/* Read a word in quotes at `*s` (after the first of them) in place. */
+/* Read a quoted word in place; `*s` is after the first quote. */
 static bool unquote(const char **s, char *out)
 {
 	while (**s && **s != '"') {
@@ -82,7 +82,7 @@ static bool unquote(const char **s, char *out)
 	return !**s || isspace((unsigned char)**s);
 }
 
-/* Split a line in place. Returns the number of words (one more than fits if there are too many), or
+/* Split a line in place. Returns the number of words (one too many if they do not fit), or
  * -EBADMSG. */
 static int split(struct parse *p, char *line, char *words[WORDS_A_LINE])
 {
@@ -202,7 +202,7 @@ static int take_key(struct parse *p, const char *key, const char *value)
 	}
 }
 
-/* The head is complete: begin with the rows. */
+/* The header is complete: begin with the rows. */
 static int begin_rows(struct parse *p)
 {
 	for (unsigned i = 0; i < N_KEYS_NEEDED; i++) {

@@ -65,7 +65,8 @@ static void put_word(struct strbuf *sb, const char *word)
 	strbuf_putc(sb, '"');
 }
 
-/* The oldest version that can express the content, so that older limpets can read it. */
+/* The oldest version that can express the contents, so that older versions of limpet can read the
+ * file. */
 static int version_needed(const struct thresholds *t)
 {
 	size_t n_normals;
@@ -99,7 +100,7 @@ static void put_head(struct strbuf *sb, const struct thresholds *t)
 	strbuf_puts(sb, "s\n");
 }
 
-/* How many there are. */
+/* Returns the number of lines. */
 static size_t put_normals(struct strbuf *sb, const struct thresholds *t)
 {
 	size_t n;
@@ -121,7 +122,7 @@ static void put_meanings(struct strbuf *sb, const struct meanings *m)
 	}
 }
 
-/* How many there are. */
+/* Returns the number of lines. */
 static size_t put_weights(struct strbuf *sb, const struct function_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++) {

@@ -17,16 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The final threshold is this many times what was needed. */
+/* The final threshold is the required one times this. */
 #define CUSHION 2
 
 #define HOUR_US (3600 * US_PER_SEC)
 
-/* What is known of a component in a metric. */
+/* What is known about a component in a metric. */
 struct limit_record {
 	char *metric, *component;
 	double limit;
-	bool shared; /* shared by all of its direction, and not doubled: congestion windows */
+	bool shared; /* one for all of its direction, and not doubled: congestion windows */
 };
 
 struct trainer {
@@ -36,7 +36,7 @@ struct trainer {
 	struct strmap index; /* "metric\ncomponent" */
 	struct train_result result;
 	uint32_t longest; /* windows of the longest run */
-	bool service;	  /* there were service times */
+	bool service;	  /* there were service times in the data */
 };
 
 double train_tenth(double limit)
@@ -118,8 +118,9 @@ static struct limit_record *record_add(struct trainer *t, const char *metric, co
 	return rec;
 }
 
-/* Congestion windows have one threshold for all connections of a direction: a glob of "in" for
- * "oss3/tcp:10.0.0.3:in", or for all of the kind if names have no direction. */
+/* Congestion windows have one threshold for all connections of a direction: a glob for all names
+ * that end in ":in", if the component is "oss3/tcp:10.0.0.3:in". If names have no direction, the
+ * glob covers the whole kind. */
 static void direction_glob(const struct lp_identity *component, char *glob, size_t size)
 {
 	const char *end = strrchr(component->text, ':');
@@ -128,7 +129,7 @@ static void direction_glob(const struct lp_identity *component, char *glob, size
 		end && (!strcmp(end, ":in") || !strcmp(end, ":out")) ? end : "");
 }
 
-/* A component needs at least this threshold in a metric. */
+/* Note that a component needs at least this threshold in a metric. */
 static int record_limit(struct trainer *t, const char *metric, const struct lp_identity *member,
 	double limit, bool shared)
 {
@@ -264,8 +265,8 @@ static int pair_learn(struct trainer *t, struct pair *x)
 	return r == 0 && !x->timeseries ? train_check_pair(&x->p, &t->result) : r;
 }
 
-/* One function, on all observers. There are thousands of these groups. Single functions accuse no
- * one, so nothing has to be learnt about them. */
+/* Is this the group of one function on all observers? There are thousands of these groups. Single
+ * functions accuse no server, so they need no thresholds. */
 static bool is_function(const struct lp_verdict *v, uint32_t group)
 {
 	const struct lp_peer_group *g = &v->groups[group];
@@ -348,7 +349,7 @@ int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, 
 	return learn_run(t, v, err);
 }
 
-/* docs/thresholds.md describes how long it must be. */
+/* docs/thresholds.md says how long the data must be. */
 static int warn_length(struct trainer *t)
 {
 	uint32_t wanted = 2 * t->opt->params.k - 1;
@@ -372,7 +373,7 @@ static int warn_length(struct trainer *t)
 	return 0;
 }
 
-/* The ratio of the two. */
+/* The ratio of the larger value to the smaller one. */
 static double severity(const struct train_asymmetry *a)
 {
 	double low = fmin(fabs(a->own), fabs(a->peers)), high = fmax(fabs(a->own), fabs(a->peers));

@@ -1,7 +1,7 @@
 /* Training: thresholds from fault-free data (detection step 8), and warnings about the data.
  *
- * A trainer takes one run after the other, each a set of tables on one grid. Per component and
- * metric it keeps the smallest threshold with which nothing would have fired; in the end that is
+ * A trainer takes one run after the other; each is a set of tables on one grid. Per component and
+ * metric it keeps the smallest threshold at which nothing would have fired. At the end that is
  * rounded up to a multiple of 0.1 and doubled. docs/thresholds.md describes the warnings. */
 #ifndef DETECT_TRAIN_TRAIN_H
 #define DETECT_TRAIN_TRAIN_H
@@ -16,10 +16,10 @@ double train_tenth(double limit);
 /* A component that differed from its peers nearly all the time. */
 struct train_asymmetry {
 	char *metric, *unit, *component, *group;
-	double share; /* the share of its windows that were anomalous with its peers' threshold */
+	double share; /* the share of its windows that were anomalous, by its peers' threshold */
 	double own, peers; /* medians, in the metric's unit */
 	int64_t start_us, end_us;
-	/* Means over the run in this many parts; NaN: no values. */
+	/* Means over this many parts of the run; NaN: no values. */
 	double own_curve[TRAIN_CURVE_COLUMNS], peers_curve[TRAIN_CURVE_COLUMNS];
 };
 
@@ -39,12 +39,12 @@ void train_result_release(struct train_result *r);
 
 struct trainer;
 
-/* `opt` (whose measure and parameters are complete) and everything it points to outlive the
+/* `opt` has a complete measure and parameters. It and everything it points to must outlive the
  * trainer. */
 int trainer_new(const struct detect_options *opt, struct trainer **ret, struct lp_err *err);
 void trainer_free(struct trainer *t);
 
-/* Learn from a run. The tables (all on one grid) are taken over and freed, also on failure. */
+/* Learn from a run. The tables (all on one grid) are taken over and freed, even on failure. */
 int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, struct lp_err *err);
 
 /* The result. -ENODATA: nothing was learnt. Zero-initialise `ret`. */

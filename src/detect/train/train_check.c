@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An asymmetry is lasting if it is there in more than this share of the windows. */
+/* An asymmetry is lasting if it shows in more than this share of the windows. */
 #define LASTING_SHARE 0.5
 /* For a metric of unknown unit: this share of the usual value does not matter. */
 #define FLOOR_SHARE 0.05
 /* Absence in more than this share of the windows is reported. */
 #define ABSENT_SHARE 0.1
-/* Load below this share of its peak is next to nothing; if it is for more than that share of the
- * time, the load is too light. */
+/* Load below IDLE_LEVEL of its peak is next to nothing; if that is so for more than IDLE_SHARE of
+ * the time, the load is too light. */
 #define IDLE_LEVEL 0.1
 #define IDLE_SHARE 0.5
 
@@ -65,7 +65,7 @@ static double share_above(const struct train_pair *p, uint32_t member, double th
 	return n ? (double)above / n : 0;
 }
 
-/* The threshold that the median member needs, doubled: the one that the data itself suggests. */
+/* Twice the threshold that the median member needs: the one that the data itself suggests. */
 static int usual_threshold(const struct train_pair *p, double *ret)
 {
 	_cleanup_free_ double *limits = calloc(pair_group(p)->n_members, sizeof(*limits));
@@ -81,7 +81,7 @@ static int usual_threshold(const struct train_pair *p, double *ret)
 	return 0;
 }
 
-/* The mean of a row in one of that many parts of the time. */
+/* The mean of a row in one of `n_parts` parts of the time. */
 static double part_mean(
 	const struct lp_table *t, const double *row, uint32_t part, uint32_t n_parts)
 {
@@ -89,7 +89,7 @@ static double part_mean(
 	uint32_t to = (uint32_t)((uint64_t)(part + 1) * t->n_slots / n_parts), n = 0;
 	double sum = 0;
 
-	to = to > from ? to : from + 1; /* more parts than slots */
+	to = to > from ? to : from + 1; /* there are more parts than slots */
 
 	for (uint32_t s = from; row && s < to; s++) {
 		if (isfinite(row[s])) {
@@ -100,7 +100,7 @@ static double part_mean(
 	return n ? sum / n : NAN;
 }
 
-/* The median of the others' means there. */
+/* The median of the others' means in that part. */
 static double peers_part(
 	const struct train_pair *p, uint32_t member, uint32_t part, uint32_t n_parts, double *work)
 {
@@ -162,8 +162,8 @@ static bool differs(const struct train_pair *p, double own, double peers)
 	return fabs(own - peers) > floor;
 }
 
-/* A component that differs in several runs is shown once, for the run with the largest share. The
- * place for it, NULL: none. */
+/* A component that differs in several runs is shown once, for the run with the largest share.
+ * `*ret_slot` is its place; NULL: an earlier run has a larger share. */
 static int asymmetry_slot(struct train_result *ret, const char *metric, const char *component,
 	double share, struct train_asymmetry **ret_slot)
 {

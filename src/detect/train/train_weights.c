@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The variation of a function is not known better than this part of what is needed to count: a
- * function that happened to be the same everywhere must not outweigh all others. */
+/* The lower limit of a function's variation, as a fraction of the amount that a function needs to
+ * count: a function that happened to be the same everywhere must not outweigh all others. */
 #define SPREAD_LEAST 0.25
-/* If the culprit's difference is this many times the largest of a healthy server, or the other way
- * round, the function showed the fault, or accused others. */
+/* If the difference of the culprit is at least this multiple of the largest difference of a healthy
+ * server, the function showed the fault. In the opposite case it accused others. */
 #define CLEARLY 2.0
 #define TOLD_FACTOR 2.0
 #define ACCUSED_FACTOR 0.5
@@ -25,7 +25,7 @@
 struct function_record {
 	char *metric;	      /* its own, */
 	const char *function; /* stored after it */
-	double squares;	      /* of the differences of healthy servers from the median */
+	double squares;	      /* sum of squared differences of healthy servers from the median */
 	uint64_t n;	      /* of these */
 	double least;	      /* the limit of precision */
 	uint32_t told, accused;
@@ -93,14 +93,15 @@ struct weight_pair {
 	unsigned n_labels;
 	struct vector_group g;
 	uint32_t n_windows;
-	uint32_t *first;	  /* [window] its slot */
+	uint32_t *first;	  /* [window] its first slot */
 	struct vector *vectors;	  /* [member] of the current window */
 	bool *present;		  /* [member] */
 	double *values, *scratch; /* [member] */
 	double *squares;	  /* [dimension] */
 	uint64_t *n;		  /* [dimension] */
-	double *apart;		  /* [dimension * members + member] in windows with a fault */
-	bool *faulty;		  /* [member] had a fault in this run */
+	double *apart;		  /* [dimension * members + member] differences in windows with a
+				   * fault */
+	bool *faulty;		  /* [member] it had a fault in this run */
 	uint32_t n_faulty_windows;
 };
 
@@ -167,7 +168,7 @@ static bool window_is_faulty(const struct weight_pair *p, uint32_t w)
 	return false;
 }
 
-/* The median of those that have data. */
+/* The median of the members that have data. */
 static double median_present(struct weight_pair *p)
 {
 	uint32_t n = 0;
@@ -179,7 +180,7 @@ static double median_present(struct weight_pair *p)
 	return n ? median_of(p->scratch, n) : NAN;
 }
 
-/* One function in one window: how far from the median each server is. */
+/* Learn from one function in one window: how far each server is from the median. */
 static void dimension_learn(struct weight_pair *p, uint32_t d, bool fault)
 {
 	double median;
@@ -308,7 +309,7 @@ int weight_learner_add(struct weight_learner *l, struct lp_table **tables, uint3
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 
-/* Three digits are more than is known. */
+/* Three digits are enough for the precision of the data. */
 static double rounded(double value)
 {
 	char text[32];
@@ -324,7 +325,7 @@ static double record_spread(const struct function_record *rec)
 	return fmax(spread, rec->least);
 }
 
-/* The median of a metric, against which the others are weighed. */
+/* The median spread of a metric; the other functions are weighted relative to it. */
 static double metric_spread(const struct weight_learner *l, const char *metric, double *scratch)
 {
 	size_t n = 0;

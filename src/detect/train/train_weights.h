@@ -1,5 +1,5 @@
-/* The weight of each function, learnt from recordings: the more a function varies among healthy
- * servers, the less it counts. If it is known which server had a fault and when, a function counts
+/* The weight of each function, learnt from recordings. The more a function varies among healthy
+ * servers, the less it counts. If the server and the time of a fault are known, a function counts
  * more if it distinguished that server from the others, and less if it accused others.
  */
 #ifndef DETECT_TRAIN_WEIGHTS_H
@@ -15,16 +15,16 @@ struct weight_label {
 
 struct weight_learner;
 
-/* `opt` outlives it. NULL: out of memory. */
+/* `opt` must outlive the learner. NULL: out of memory. */
 struct weight_learner *weight_learner_new(const struct detect_options *opt);
 void weight_learner_free(struct weight_learner *l);
 
-/* Learn from one run, whose tables (which it takes over) are on one grid. Without labels all of it
- * is healthy. */
+/* Learn from one run. Its tables are on one grid, and are taken over. Without labels the whole run
+ * counts as healthy. */
 int weight_learner_add(struct weight_learner *l, struct lp_table **tables, uint32_t n_tables,
 	const struct weight_label *labels, unsigned n_labels, struct lp_err *err);
 
-/* The result of all runs, added to `ret`. 0 or -ENOMEM. */
+/* Add the result of all runs to `ret`. 0 or -ENOMEM. */
 int weight_learner_finish(const struct weight_learner *l, struct function_weights *ret);
 
 #endif
