@@ -9,7 +9,7 @@
 
 /* An event less likely than this is not chance. */
 #define CHANCE 1e-4
-/* Hardly any: less than this share of what was expected. */
+/* Less than this share of the expected number counts as hardly any. */
 #define HARDLY_ANY 0.1
 
 /* The number of slots from .. end - 1 of a row that have a value, or work if `work`. */
@@ -38,8 +38,8 @@ static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 	return count_slots(t, row, from, end, false) * 2 >= end - from;
 }
 
-/* Has any component of the finding's observer values in the middle half of its time? The first and
- * the last window may begin before the trouble does, and end after it. */
+/* Does any component of the finding's observer have values in the middle half of the finding's
+ * time? The first window may begin before the trouble, and the last one may end after it. */
 static bool observer_has_data(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const char *observer = v->components[f->component]->observer;
@@ -85,7 +85,7 @@ bool absence_is_chance(const struct lp_verdict *v, const struct lp_finding *f)
 		first++;
 	if (first == from)
 		return false; /* the time before is unknown */
-	/* Even if all n slots had a value, one in n + 1 may be without. */
+	/* Even if all n slots had a value, one in n + 1 may have none. */
 	share = (double)count_slots(t, row, first, from, work) / (from - first + 1);
 	from += (end - from) / 4;
 	end -= (end - from) / 3;
@@ -93,7 +93,7 @@ bool absence_is_chance(const struct lp_verdict *v, const struct lp_finding *f)
 		count_slots(t, row, from, end, work) >= HARDLY_ANY * share * (end - from);
 }
 
-/* Is a suspect, or the one it follows from, absent? */
+/* Is a suspect, or the suspect it follows from, absent? */
 static bool is_apart(const struct explain_context *ctx, uint32_t suspect)
 {
 	uint32_t leader = ctx->follows[suspect];

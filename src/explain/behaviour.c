@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A function group with at least this share of a difference is its subject. */
+/* A function group with at least this share of a difference is named as its subject. */
 #define MOST 0.5
-/* Differences smaller than this share of the greatest one are not mentioned in a sentence. */
+/* A sentence does not mention differences below this share of the greatest one. */
 #define TOLD 0.1
 
 static const struct lp_finding *find_functions(
@@ -49,7 +49,7 @@ static bool is_same_program(const char *a, const char *b)
 	return n == program_length(b) && !strncmp(a, b, n);
 }
 
-/* Does the median peer have nothing of this program? */
+/* Does the median peer not run this program? */
 static bool runs_here_only(const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
 	const struct lp_dimension *d = dimensions(v, f);
@@ -61,7 +61,7 @@ static bool runs_here_only(const struct lp_verdict *v, const struct lp_finding *
 	return true;
 }
 
-/* The share of a program in the whole difference. */
+/* The share of a program in the total difference. */
 static double program_share(
 	const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
@@ -76,7 +76,7 @@ static double program_share(
 	return all > 0 ? own / all : 0;
 }
 
-/* A function of the program that runs only here and is most of the difference, or NULL. */
+/* A function of a program that runs only here and has most of the difference, or NULL. */
 static const char *rogue(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_dimension *d = dimensions(v, f);
@@ -109,7 +109,7 @@ void behaviour_add_functions(
 	}
 }
 
-/* The sort of function that most of the difference is in, and its share; NULL: there is none. */
+/* The sort of function that has most of the difference, and its share; NULL: none. */
 static const char *common_hint(
 	const struct explain_context *ctx, const struct lp_finding *f, double *ret_share)
 {
@@ -145,7 +145,7 @@ const struct lp_process *behaviour_process(const struct lp_verdict *v, const str
 	return program ? finding_process(v, f, program) : NULL;
 }
 
-/* The process, as far as it was noted. */
+/* Add the process, as far as it is known. */
 static void add_process(struct strbuf *sb, const struct lp_process *p)
 {
 	if (!p)

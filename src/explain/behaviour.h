@@ -19,12 +19,12 @@ const struct cause *behaviour_cause(const struct explain_context *ctx, const str
 void behaviour_add_functions(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
 
-/* The process that a suspect is accused of running, if it is that and the process is known; else
- * NULL. */
+/* The process that a suspect is accused of running; NULL: it is accused of something else, or the
+ * process is unknown. */
 const struct lp_process *behaviour_process(const struct lp_verdict *v, const struct lp_suspect *s);
 
 /* "dd runs here and not on the median peer: process 812 of user 0, dd if=/dev/sdb", or "62% of that
- * is in functions of storage"; or nothing. */
+ * is in functions of storage", or nothing. */
 void behaviour_add_hint(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
 

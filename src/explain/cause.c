@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Round trips that take nearly three times as long (the log2 of it): lost packets are acknowledged
- * late, and that alone may double them. */
+/* The log2 of the ratio of round trips, nearly three times as long: lost packets are acknowledged
+ * late, which alone may double the round trip. */
 #define DELAY_LEAST 1.5
 
-/* The size of the asymmetries of each kind, 0 if there is none. */
+/* The size of the asymmetries of each kind; 0: none. */
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
-	double delay;	 /* of round trips, as the observer itself sees them */
-	double messages; /* of whole requests and responses, whatever delays them */
+	double delay;	 /* of round trips, as measured by the observer itself */
+	double messages; /* of whole requests and responses, whatever the reason for the delay */
 	double excess;	 /* see excess_traffic.h: a share, not a size */
 };
 
@@ -66,8 +66,8 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 		grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
 }
 
-/* A server that is slow to answer acknowledges late, so the round trips that others see depend on
- * its disks as much as on its link; its own do not. */
+/* A server that is slow to answer acknowledges late, so the round trips that other hosts measure
+ * depend on its disks as much as on its link. Its own measurements do not. */
 static bool is_far_view(const struct explain_context *ctx, uint32_t component)
 {
 	return pool_is_far_view(ctx->v->components[component]);
@@ -105,7 +105,7 @@ static void add_sign(const struct explain_context *ctx, struct signs *signs, uin
 		add_trouble(signs, metric, size);
 }
 
-/* Is `a` present, and not dwarfed by `b`? */
+/* Is `a` present, and not much smaller than `b`? */
 static bool outranks(double a, double b)
 {
 	return a > 0 && b < a + RANK_MUCH_LARGER;
@@ -133,12 +133,12 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_lost_path;
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
 		return &cause_network_hog;
-	/* Retransmits follow from a link that is full; so does a small congestion window, if that
-	 * is by far the smaller asymmetry. */
+	/* A full link causes retransmits, and also a small congestion window if that is by far the
+	 * smaller asymmetry. */
 	if (s->excess >= EXCESS_TRAFFIC_SHARE &&
 		(s->congestion <= 0 || !outranks(s->congestion, s->work)))
 		return &cause_network_hog;
-	/* Loss does not delay other packets; a queue before a link that is too slow does both.
+	/* Loss does not delay other packets. A queue in front of a slow link causes both.
 	 */
 	if (s->delay >= DELAY_LEAST && loss > 0)
 		return &cause_slow_link;
@@ -174,7 +174,7 @@ static const struct cause *resource_cause(enum resource resource, const struct s
 	}
 }
 
-/* Suspects and findings of each observer, side by side. */
+/* Suspects and findings, grouped by observer. */
 struct by_observer {
 	uint32_t *first_finding, *findings; /* findings[first[o] .. first[o + 1] - 1] */
 	uint32_t *first_suspect, *suspects;
@@ -211,7 +211,7 @@ static int sort_by_observer(const struct explain_context *ctx, component_fn comp
 	*ret_items = items;
 	if (!first || !items)
 		return -ENOMEM;
-	/* Two places ahead, so that filling moves each start to its right value. */
+	/* Shifted by two, so that filling moves each start to its right value. */
 	for (uint32_t i = 0; i < n; i++)
 		first[ctx->observer[component(ctx->v, i)] + 2]++;
 	for (uint32_t o = 2; o <= ctx->n_observers + 1; o++)
@@ -221,14 +221,14 @@ static int sort_by_observer(const struct explain_context *ctx, component_fn comp
 	return 0;
 }
 
-/* Was it seen in system calls? */
+/* Was it found in system calls? */
 static bool is_of_calls(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	return s->n_findings && ctx->facts[s->findings[0]].of_calls;
 }
 
-/* The resource that a suspect's component is part of. Calls are made to several: the first of the
- * enum, unless the asymmetry of another is much larger. */
+/* The resource of a suspect's component. Calls use several resources: the first in the enum counts,
+ * unless the asymmetry of another one is much larger. */
 static enum resource suspect_resource(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double sizes[N_RESOURCES] = {0};
@@ -247,7 +247,8 @@ static enum resource suspect_resource(const struct explain_context *ctx, const s
 	return RESOURCE_OTHER;
 }
 
-/* The same for trouble that may explain, or be explained: for a host only a lack of CPU is. */
+/* The same for trouble that may explain other trouble, or follow from it: for a host, only a lack
+ * of CPU counts. */
 static enum resource suspect_trouble(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	enum resource resource = suspect_resource(ctx, s);
@@ -275,8 +276,8 @@ static struct signs observer_signs(const struct explain_context *ctx, const stru
 	return signs;
 }
 
-/* All evidence about an observer's network is about one network, and calls use all resources; a
- * disk stands for itself. */
+/* All evidence about the network of an observer is about one network, and calls use all resources.
+ * A disk is judged by itself. */
 static const struct cause *own_cause(
 	const struct explain_context *ctx, const struct by_observer *by, const struct lp_suspect *s)
 {
@@ -292,7 +293,7 @@ static const struct cause *own_cause(
 	for (uint32_t i = ctx->first_of[s->component];
 		!together && i < ctx->first_of[s->component + 1]; i++)
 		add_sign(ctx, &signs, ctx->by_component[i]);
-	/* A component that limps, and is sometimes away, has a cause for limping. */
+	/* A component that limps and is sometimes absent gets the cause for its limping. */
 	if (s->level != LP_LEVEL_ABSENT)
 		signs.absent = 0;
 	return resource_cause(resource, &signs);
@@ -308,7 +309,7 @@ static double suspect_size(const struct explain_context *ctx, const struct lp_su
 	return size;
 }
 
-/* A server that reads nothing does nothing: its disks and interfaces idle. */
+/* A server that reads nothing does nothing, so its disks and interfaces are idle. */
 static bool is_idle_because(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *other)
 {
@@ -316,8 +317,8 @@ static bool is_idle_because(const struct explain_context *ctx, const struct lp_s
 		!ctx->facts[s->findings[0]].no_data;
 }
 
-/* A disk can cause neither traffic that the peers do not have nor a queue before the link; but a
- * slightly slower disk can be the consequence of those, as requests come in bursts then. */
+/* A disk causes neither additional traffic nor a queue in front of the link. But both make requests
+ * arrive in bursts, which can make a disk slightly slower. */
 static bool is_beyond_disks(const struct explain_context *ctx, const struct lp_suspect *network,
 	const struct lp_suspect *disk)
 {
@@ -329,9 +330,9 @@ static bool is_beyond_disks(const struct explain_context *ctx, const struct lp_s
 		suspect_size(ctx, network) > suspect_size(ctx, disk);
 }
 
-/* Does one resource come before another, `a` before `b`? The first in the enum does, unless the
- * other's asymmetry is much larger. A slow disk or processor keeps a server from reading what
- * arrives, however much that is; never the other way round. */
+/* Does resource `a` have precedence over `b`? The first in the enum has, unless the asymmetry of
+ * the other is much larger. A slow disk or processor prevents a server from reading arriving data,
+ * however large that asymmetry is; never the other way round. */
 static bool comes_before(
 	const struct explain_context *ctx, const struct lp_suspect *a, const struct lp_suspect *b)
 {
@@ -348,8 +349,8 @@ static bool comes_before(
 }
 
 /* Does the trouble of `s` follow from that of `other`, another resource of the same observer at the
- * same time? Calls are slow because something below them is: evidence from a device, a link or a
- * host is more precise, and never follows from calls. */
+ * same time? Calls are slow because something below them is slow. Evidence from a device, a link or
+ * a host is more precise, and never follows from calls. */
 static bool follows_from(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *other)
 {
@@ -370,7 +371,8 @@ static bool follows_from(const struct explain_context *ctx, const struct lp_susp
 	return comes_before(ctx, other, s);
 }
 
-/* Is `a` a better leader of a suspect than `b`? One of its own resource is, then the worse one. */
+/* Is `a` a better leader of a suspect than `b`? A leader of the same resource is better; then the
+ * worse one. */
 static bool is_better_leader(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *a, const struct lp_suspect *b)
 {
@@ -380,7 +382,7 @@ static bool is_better_leader(const struct explain_context *ctx, const struct lp_
 	return same_a != same_b ? same_a : a->severity > b->severity;
 }
 
-/* The suspect of its observer that a suspect follows from. */
+/* The suspect on the same observer that a suspect follows from. */
 static uint32_t find_leader(
 	const struct explain_context *ctx, const struct by_observer *by, uint32_t suspect)
 {
@@ -398,8 +400,8 @@ static uint32_t find_leader(
 	return best;
 }
 
-/* The suspect that another one's trouble began with, over any number of steps. Three resources may
- * form a cycle (each dwarfed by the one after the next): then its worst suspect. */
+/* The first suspect in a chain of consequences of any length. Three resources may form a cycle;
+ * then the worst suspect of the cycle. */
 static uint32_t find_root(const struct explain_context *ctx, uint32_t suspect)
 {
 	uint32_t at = suspect, root;
@@ -414,7 +416,7 @@ static uint32_t find_root(const struct explain_context *ctx, uint32_t suspect)
 	return root;
 }
 
-/* A suspect that follows from another has that one's cause. */
+/* A suspect that follows from another one gets its cause. */
 static int take_leaders_causes(struct explain_context *ctx)
 {
 	_cleanup_free_ uint32_t *roots = calloc((size_t)ctx->v->n_suspects + 1, sizeof(*roots));

@@ -7,7 +7,7 @@
 struct cause {
 	const char *name;   /* "disk-busy" */
 	const char *is;	    /* "is slow without more work to do" */
-	const char *advice; /* what an operator should do next, one sentence */
+	const char *advice; /* what an operator should do, one sentence */
 };
 
 extern const struct cause cause_disk_hog, cause_disk_busy, cause_disk_errors, cause_network_hog,
@@ -19,11 +19,11 @@ extern const struct cause cause_disk_hog, cause_disk_busy, cause_disk_errors, ca
 
 /* All causes, NULL-terminated. */
 extern const struct cause *const causes[];
-/* By its name; cause_unknown if there is none. */
+/* The cause with this name; cause_unknown if there is none. */
 const struct cause *cause_find(const char *name);
 
-/* Give every suspect of ctx->v its cause, and fill in ctx->follows: a symptom of one resource of an
- * observer may be the consequence of another's trouble. */
+/* Give every suspect of ctx->v its cause, and fill in ctx->follows. Symptoms of one resource of an
+ * observer may be the consequence of trouble in another one. */
 int cause_assign(struct explain_context *ctx, struct lp_err *err);
 
 /* The cause for a component that is mildly slow. */
@@ -33,7 +33,7 @@ const struct cause *cause_of_warning(const struct explain_context *ctx, const st
 const struct cause *cause_of_asymmetry(
 	const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Is the cause that something is missing? */
+/* Does the cause mean that something is missing? */
 bool cause_is_absence(const char *cause);
 
 /* Is it the network? */

@@ -1,4 +1,4 @@
-/* The causes, in the words of an operator. docs/causes.md describes each. */
+/* The causes, in an operator's words. docs/causes.md describes each. */
 #include "explain/cause.h"
 
 #include "base/array.h"

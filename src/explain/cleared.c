@@ -23,14 +23,14 @@ static uint32_t first_window(const struct lp_series *s, const struct lp_table *t
 	return w;
 }
 
-/* Count again from window `from` on. `*ret_fires`: it is still a finding. */
+/* Count again from window `from` on. `*ret_fires`: there is still a finding. */
 static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t from, bool *ret_fires)
 {
 	const struct lp_series *s = &v->series[f->series];
 	const struct lp_table *t = v->tables[f->metric];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t fired = 0, n_windows = s->n_windows;
-	/* Only in the same direction: a repaired disk may well be faster. */
+	/* Count only the same direction: a repaired disk may be faster. */
 	_cleanup_free_ uint8_t *only = calloc((size_t)n_windows + 1, 1);
 
 	if (!only)
@@ -53,7 +53,8 @@ static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t fr
 	return 0;
 }
 
-/* Medians of the remaining windows: `own` from the values, ratio and distance from the series. */
+/* Compute medians over the remaining windows: `own` from the values, ratio and distance from the
+ * series. */
 static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t from)
 {
 	const struct lp_series *s = &v->series[f->series];
@@ -108,7 +109,7 @@ static int clear_finding(struct explain_context *ctx, uint32_t finding, int64_t 
 	bool fires = false;
 	int r;
 
-	/* A finding that began earlier may have no windows left from then. */
+	/* A finding that began earlier may have no windows left. */
 	if (from == 0 && f->first_us >= since_us)
 		return 0;
 	r = recount(v, f, from, &fires);

@@ -11,20 +11,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The advice if all of an observer became slow. */
+/* The advice if a whole observer became slow. */
 #define WHOLE_ADVICE                                                                               \
 	"Look at what the components of this observer share: controller, cables, enclosure, "      \
 	"memory, firmware, what else runs there, and what was changed at that time."
 
-/* While incidents are made. Lists of suspects are positions in the verdict's. */
+/* State while incidents are made. Lists of suspects are indexes into those of the verdict. */
 struct coalescing {
 	struct explain_context *ctx;
 	struct parts parts;
 	bool *taken;		   /* [suspect] */
 	uint32_t *candidates;	   /* suspects that may be the same problem as the anchor */
 	uint32_t *components;	   /* the same as components */
-	uint32_t *members;	   /* those of the incident */
-	uint32_t n_members, n_own; /* n_own of them are of the part, the others follow */
+	uint32_t *members;	   /* suspects of the incident */
+	uint32_t n_members, n_own; /* n_own of them belong to the part; the others are
+				    * consequences */
 	size_t cap;
 };
 
@@ -42,11 +43,11 @@ static void coalescing_release(struct coalescing *c)
 static int trouble_class(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	if (context_semantic(ctx, s))
-		return -2 - (int)s->component; /* its log accuses no other */
+		return -2 - (int)s->component; /* the log accuses no other component */
 	return cause_is_absence(s->cause) ? -1 : (int)ctx->facts[s->findings[0]].resource;
 }
 
-/* May a suspect be the same problem as the anchor, which spans these times? */
+/* May a suspect be the same problem as the anchor, which lasts from `first_us` to `last_us`? */
 static bool may_join(const struct coalescing *c, uint32_t suspect, const struct lp_suspect *anchor,
 	int64_t first_us, int64_t last_us)
 {
@@ -57,7 +58,8 @@ static bool may_join(const struct coalescing *c, uint32_t suspect, const struct 
 		times_overlap(s->first_us, s->last_us, first_us, last_us);
 }
 
-/* The suspects without an incident that may be the same problem as `anchor`, itself first. */
+/* The suspects without an incident that may be the same problem as `anchor`; `anchor` comes
+ * first. */
 static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 {
 	const struct lp_verdict *v = c->ctx->v;
@@ -87,8 +89,8 @@ static void take(struct coalescing *c, uint32_t suspect)
 	c->members[c->n_members++] = suspect;
 }
 
-/* Trouble of one part comes and goes at its components: a suspect that overlaps with the incident
- * as it has grown so far belongs to it, even if it does not overlap with the anchor. */
+/* Trouble of a part affects its components at different times. A suspect that overlaps with the
+ * incident so far belongs to it, even if it does not overlap with the anchor. */
 static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part)
 {
 	const struct lp_verdict *v = c->ctx->v;
@@ -147,7 +149,7 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 	}
 }
 
-/* The cause that most of the suspects have; of equals that of the worst. */
+/* The cause of most of the suspects; if there is a tie, that of the worst. */
 static const char *common_cause(const struct coalescing *c)
 {
 	const struct lp_suspect *suspects = c->ctx->v->suspects;
@@ -182,7 +184,7 @@ static uint32_t observer_part(const struct coalescing *c, uint32_t component)
 	return UINT32_MAX;
 }
 
-/* The number of its compared components that the observer itself measured. */
+/* The number of compared components that the observer itself measured. */
 static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uint32_t observer)
 {
 	uint32_t n = 0;
@@ -192,7 +194,7 @@ static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uin
 	return n;
 }
 
-/* Is the whole observer gone: no data of any of its compared components? */
+/* Is the whole observer gone, i.e. does none of its compared components have data? */
 static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 {
 	const struct explain_context *ctx = c->ctx;
@@ -251,7 +253,7 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 	incident->ended = all.ended;
 }
 
-/* Did all of its observer become slow? */
+/* Did the whole observer of a suspect become slow? */
 static bool is_whole(const struct coalescing *c, uint32_t suspect)
 {
 	const struct lp_suspect *s = &c->ctx->v->suspects[suspect];
@@ -291,7 +293,7 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	return incident->summary ? 0 : -ENOMEM;
 }
 
-/* Then its observer is the part: components of it that are not affected prove nothing.
+/* The observer as a part: its components that are not affected prove nothing.
  */
 static struct location whole_location(const struct coalescing *c, uint32_t anchor)
 {
@@ -303,9 +305,9 @@ static struct location whole_location(const struct coalescing *c, uint32_t ancho
 	return at;
 }
 
-/* The incident of the part that explains most of what happened together with the anchor, the worst
- * suspect that has no incident yet. It may be another's incident: then the anchor is examined
- * again. */
+/* Add an incident for the part that explains most of the trouble around the anchor, which is the
+ * worst suspect without an incident. If the incident does not contain the anchor, the anchor is
+ * examined again. */
 static int add_incident(struct coalescing *c, uint32_t anchor)
 {
 	struct lp_verdict *v = c->ctx->v;

@@ -1,4 +1,4 @@
-/* Suspects that are one problem become one incident. */
+/* Suspects that have one problem become one incident. */
 #ifndef EXPLAIN_COALESCE_H
 #define EXPLAIN_COALESCE_H
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Calls use disks and networks: the row of the metric says which one it is about. */
+/* Calls use disks and networks. The row of the metric says which one applies. */
 static enum resource metric_resource(const struct kind *kind, const struct lp_metric *m)
 {
 	if (!kind->of_calls || !m)
@@ -40,9 +40,10 @@ void context_slots(
 	table_slots(t, f->first_us, f->last_us, ret_from, ret_end);
 }
 
-/* More work must show in the median, not only in the shape: busy and idle moments are random. Round
- * trips depend on the last request. A few minutes of training contain a handful of averages of half
- * a minute, and service times of healthy servers sometimes differ by a fifth. */
+/* More work must show in the median, not only in the distribution, because busy and idle moments
+ * are random. Round trips depend on the last request. A few minutes of training contain a handful
+ * of averages of half a minute, and service times of healthy servers sometimes differ by a
+ * fifth. */
 #define WORK_RATIO_LEAST 1.2
 #define TRIP_RATIO_LEAST 2.0
 #define SERVICE_RATIO_LEAST 1.5
@@ -52,9 +53,9 @@ static bool is_by_samples(const struct lp_verdict *v, const struct lp_finding *f
 	return !strcmp(v->series[f->series].method, "series");
 }
 
-/* Irrelevant differences may exceed trained thresholds: medians that differ by less than the
- * metric's floor accuse no one, nor does work that is not more than that of the peers. (Without
- * training such findings are not made.) */
+/* Irrelevant differences may exceed trained thresholds. Medians that differ by less than the
+ * metric's floor do not accuse a component, and neither does work that is not more than that of the
+ * peers. (Without training there are no such findings.) */
 static bool is_trifle(
 	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
 {
@@ -67,9 +68,9 @@ static bool is_trifle(
 	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
 		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
-	/* In an average over half a minute, a difference of a few seconds is the edge of something
-	 * that passed: a component begins to work, or stops, while others continue. And one slow
-	 * call is in all averages of that time. */
+	/* In an average over half a minute, a difference of a few seconds only shows that a
+	 * component began or stopped to work at another time than the others. And one slow call
+	 * affects all averages of that time. */
 	if (facts->role == LP_ROLE_WINDOW && f->n_anomalous < width / 2)
 		return true;
 	if (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f) && f->n_anomalous <= width)
@@ -101,8 +102,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_ASIDE;
 	facts->gone = absence_of(v, f);
 	facts->no_data = facts->gone > LP_GONE_WORK;
-	/* The functions of an observer count together, as its vector: there are too many single
-	 * ones. */
+	/* The functions of an observer count together, as its vector, because there are too
+	 * many. */
 	if (m && !strcmp(kind_name, FUNCTION_KIND))
 		facts->fate = FATE_CLEARED;
 	if (facts->no_data && !coverage_had_peers(v, f))
@@ -143,7 +144,7 @@ static void sort_by_component(struct explain_context *ctx)
 		ctx->first_of[c + 1] += ctx->first_of[c];
 	for (uint32_t i = v->n_findings; i-- > 0;)
 		ctx->by_component[--ctx->first_of[v->findings[i].component + 1]] = i;
-	/* Each start has moved down by one place. */
+	/* Filling has moved each start down by one place. */
 	memmove(ctx->first_of, ctx->first_of + 1, v->n_components * sizeof(*ctx->first_of));
 	ctx->first_of[v->n_components] = v->n_findings;
 }

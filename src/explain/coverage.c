@@ -45,7 +45,7 @@ bool coverage_is_alone(const struct coverage *c, const struct observer_coverage 
 	return true;
 }
 
-/* The position of an observer, which is added if it is new. */
+/* The index of an observer, which is added if it is new. */
 static int observer_place(struct coverage *c, const char *observer, uint32_t *ret)
 {
 	_cleanup_free_ char *name = NULL;
@@ -98,7 +98,7 @@ bool coverage_had_peers(const struct lp_verdict *v, const struct lp_finding *f)
 	return first == end || n + 1 >= COVERAGE_PEERS_LEAST;
 }
 
-/* The view of others on an observer is not its own data. */
+/* What others measure about an observer is not its own data. */
 static void observers_widen(
 	struct coverage *c, const struct lp_verdict *v, const uint32_t *observer_of)
 {
@@ -164,7 +164,8 @@ int coverage_make(const struct lp_verdict *v, struct coverage *ret)
 	return r;
 }
 
-/* An observer that is away for longer is silent, and absent if its peers are not (engine.md). */
+/* An observer that has no data for longer is silent, and absent if its peers are not
+ * (engine.md). */
 #define AWAY_US (60 * US_PER_SEC)
 /* Fewer slots in total do not show how regular the data is. */
 #define SLOTS_LEAST 60
@@ -176,8 +177,8 @@ struct presence_map {
 	const char **observers;
 	uint32_t *observer_of; /* [component] */
 	uint32_t n, n_slots;
-	uint8_t *there; /* [observer * n_slots + slot] */
-	uint32_t *gaps; /* [observer] slots in which it is not */
+	uint8_t *there; /* [observer * n_slots + slot] has it data? */
+	uint32_t *gaps; /* [observer] slots without data */
 };
 
 static void map_release(struct presence_map *m)
@@ -216,7 +217,7 @@ static int map_number(struct presence_map *m, const struct lp_verdict *v)
 	return 0;
 }
 
-/* Whoever is there all the time needs no more rows. */
+/* An observer that has data in all slots needs no more rows. */
 static void map_row(struct presence_map *m, const struct lp_table *t, uint32_t row, uint32_t at)
 {
 	uint8_t *there = m->there + (size_t)at * m->n_slots;
@@ -270,8 +271,8 @@ static uint8_t *map_usual(const struct presence_map *m)
 	return usual;
 }
 
-/* The share of the usual slots in which it has data, from its first to its last; 1 if it is away
- * for longer at a time. */
+/* The share of the usual slots in which an observer has data, from its first to its last slot; 1 if
+ * it is away for more than AWAY_US at a time. */
 static double share_there(
 	const struct presence_map *m, uint32_t observer, const uint8_t *usual, uint32_t away_max)
 {

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A ratio closer to 1 than this is not worth mentioning. */
+/* A ratio closer to 1 than this is not mentioned. */
 #define LIKE_PEERS 1.15
-/* A load this similar to the peers' explains nothing. */
+/* A load this close to that of the peers explains nothing. */
 #define LIKE_LOAD 1.5
 
 void evidence_add_windows(struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
@@ -43,7 +43,8 @@ static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
 	return s->n_windows;
 }
 
-/* The number of peers that have data and work when the component last has none. */
+/* The number of peers that have data and work in the last window in which the component has
+ * none. */
 static void add_peers_with_data(struct strbuf *sb, const struct explain_context *ctx,
 	const struct lp_finding *f, const char *have)
 {
@@ -98,7 +99,7 @@ bool evidence_is_alike(const struct lp_finding *f)
 	return f->direction != LP_MARK_ABSENT && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS;
 }
 
-/* A vector is above or below its peers' in some of its functions: their share counts. */
+/* A vector is above or below its peers in some functions: print their share. */
 static void add_behaviour(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
 {
@@ -193,7 +194,7 @@ static bool is_told(const struct lp_suspect *s, const char *text)
 	return false;
 }
 
-/* Append the content of `sb` to the evidence, unless it is already there, and empty it. */
+/* Append the content of `sb` to the evidence, unless the evidence has it already, and empty it. */
 static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 {
 	char *text;
@@ -201,7 +202,7 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	if (!sb->len && !sb->failed)
 		return 0;
 	text = strbuf_take(sb);
-	if (is_told(s, text)) { /* "no data" applies to all metrics */
+	if (is_told(s, text)) { /* "no data" is the same for all metrics */
 		free(text);
 		return 0;
 	}
@@ -213,7 +214,7 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	return 0;
 }
 
-/* The same; `in_numbers`: a table of the findings shows it as well. */
+/* The same. `in_numbers`: the table of findings shows it as well. */
 static int take_measured(struct lp_suspect *s, size_t *cap, struct strbuf *sb, bool in_numbers)
 {
 	uint32_t before = s->n_evidence;
@@ -251,7 +252,7 @@ static int add_functions(const struct explain_context *ctx, struct lp_suspect *s
 	return r;
 }
 
-/* Other unusual facts about the component that do not make a culprit. */
+/* Other unusual facts about the component, which do not accuse it. */
 static int add_others(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
 	int r = 0;
@@ -269,7 +270,7 @@ static int add_others(const struct explain_context *ctx, struct lp_suspect *s, s
 	return r;
 }
 
-/* Why the trouble is not its own. */
+/* Why another component causes the trouble. */
 static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 	const struct lp_suspect *leader, size_t *cap)
 {

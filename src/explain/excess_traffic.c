@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean of a component's values in the time of a finding; 0 if there are none. */
+/* The mean of a component's values during a finding; 0 if there are none. */
 static double mean_meanwhile(const struct lp_verdict *v, uint32_t table, const struct lp_finding *f)
 {
 	const struct lp_table *t = v->tables[table];
@@ -31,7 +31,7 @@ double excess_traffic_share(const struct explain_context *ctx, uint32_t finding)
 	const char *unit = v->tables[f->metric]->unit;
 	double traffic = 0;
 
-	/* Packets and bytes are not added up: only tables with the finding's unit. */
+	/* Packets and bytes are not added up: use only tables with the finding's unit. */
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		if (lp_metric_role("net", v->tables[t]->metric) == LP_ROLE_WORK &&
 			!strcmp(v->tables[t]->unit, unit))

@@ -4,13 +4,13 @@
 
 #include "explain/context.h"
 
-/* If an interface carries this much more than its peers, by its own traffic in both directions,
- * packets are lost because of that. Loss alone cannot cause it: retransmits are a few percent of
- * the traffic, and acknowledgements, however many, weigh next to nothing. */
+/* If the traffic of an interface exceeds that of its peers by this share of its own traffic in both
+ * directions, that explains lost packets. Loss cannot cause so much traffic: retransmits are a few
+ * percent of it, and acknowledgements are small. */
 #define EXCESS_TRAFFIC_SHARE 0.2
 
-/* By how much a finding's traffic (its role is work, above its peers) exceeds that of the peers, as
- * a share of everything that the component receives and sends meanwhile. 0 if that is not known. */
+/* The excess of a finding's traffic (its role is work, and it is above its peers), as a share of
+ * everything that the component receives and sends in that time. 0: unknown. */
 double excess_traffic_share(const struct explain_context *ctx, uint32_t finding);
 
 #endif

@@ -17,7 +17,7 @@
 #include "explain/suspects.h"
 #include <errno.h>
 
-/* Sentences and advice of all suspects. */
+/* Write the sentences and the advice of all suspects. */
 static int tell(struct explain_context *ctx, struct lp_err *err)
 {
 	struct lp_verdict *v = ctx->v;

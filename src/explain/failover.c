@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* This much more than idle peers counts. */
+/* Exceeding idle peers by this factor counts. */
 #define IDLE_RATIO 4.0
 
-/* In sectors, bytes or requests per second: less is nothing. */
+/* In sectors, bytes or requests per second; less counts as nothing. */
 #define WORK_MIN 1.0
 
 #define KEY_BYTES 512
 
-/* Lost paths by LUN: the first of a LUN, and for each the next. */
+/* Lost paths by LUN: the first one of each LUN, and for each path the next one. */
 struct lost {
 	struct strmap first;
 	uint32_t *next; /* [suspect] */
@@ -66,7 +66,7 @@ static int list_lost(struct lost *l, const struct explain_context *ctx)
 	return 0;
 }
 
-/* Did the component do any work worth mentioning at the time of the finding? */
+/* Did the component do significant work during the finding? */
 static bool does_work(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	for (uint32_t m = 0; m < ctx->v->n_tables; m++) {
@@ -91,13 +91,13 @@ static bool does_work(const struct explain_context *ctx, const struct lp_finding
 	return false;
 }
 
-/* Does work explain the finding? A load like the peers' does not. */
+/* Does work explain the finding? A load like that of the peers does not. */
 static bool is_loaded(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(ctx, f);
 }
 
-/* Is it above idle peers in anything that work causes (`in_work`: and is there work)? */
+/* Is it above idle peers in a metric that depends on work (`in_work`: and does it have work)? */
 static bool is_above_idle(
 	const struct explain_context *ctx, const struct lp_suspect *s, bool in_work)
 {
@@ -117,7 +117,7 @@ static bool is_above_idle(
 	return false;
 }
 
-/* The lost path whose load this suspect carries. */
+/* The lost path that had the load of this suspect before. */
 static uint32_t find_lost(
 	const struct explain_context *ctx, const struct lost *l, const struct lp_suspect *s)
 {

@@ -1,5 +1,5 @@
-/* The table of hints. A row is a pattern of shell wildcards for the name of a function, or for that
- * of its image; the first match counts, so the most specific ones come first. */
+/* The table of hints. A row is a shell pattern for the name of a function or of its image. The
+ * first match counts, so the most specific patterns come first. */
 #include "explain/function_hints.h"
 
 #include <fnmatch.h>

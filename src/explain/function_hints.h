@@ -2,8 +2,8 @@
 #ifndef EXPLAIN_FUNCTION_HINTS_H
 #define EXPLAIN_FUNCTION_HINTS_H
 
-/* "storage", "the network", "locks", "computation" or NULL, of a name like
- * "glusterfsd:posix.so:posix_readv". The same text is always the same pointer. */
+/* "storage", "the network", "locks", "computation" or NULL, for a name like
+ * "glusterfsd:posix.so:posix_readv". Equal results are the same pointer. */
 const char *function_hint(const char *name);
 
 #endif

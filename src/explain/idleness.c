@@ -14,11 +14,11 @@
 #define SELDOM_PART 0.5
 #define NAMESAKES_LEAST 3
 
-/* This many samples are needed to know whether it worked before. */
+/* Samples needed to know whether it worked before. */
 #define BEFORE_LEAST 3
 
 /* The mean of a component in the finding's own metric from the beginning of the table up to a time;
- * NaN: too little is known. */
+ * NaN: too few values. */
 static double mean_before(
 	const struct lp_verdict *v, uint32_t table, uint32_t component, int64_t end_us)
 {
@@ -37,7 +37,7 @@ static double mean_before(
 	return n >= BEFORE_LEAST ? sum / n : NAN;
 }
 
-/* The same of all members together. */
+/* The same for all members together. */
 static double peers_before(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
@@ -60,7 +60,7 @@ static bool worked_before(const struct lp_verdict *v, const struct lp_finding *f
 	int64_t begin_us = t->start_us - t->step_us;
 	double own = mean_before(v, f->metric, f->component, f->first_us), work, usual;
 
-	/* The duration of requests does not show how many there were. */
+	/* The duration of requests does not show their number. */
 	work = load_work(v, f->component, begin_us, f->first_us);
 	if (role == LP_ROLE_WORK || isnan(work))
 		return !isnan(own) && own > 0 && own >= WORKED_SHARE * peers_before(v, f);
@@ -85,7 +85,7 @@ static bool is_namesake(const struct lp_verdict *v, uint32_t a, uint32_t b)
 }
 
 /* Do most components of the same name on other observers hardly work, either? They need not be
- * peers: disks may be compared only with those of their own host. */
+ * peers: disks may be compared only with disks of the same host. */
 static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	uint32_t n = 0, n_idle = 0;
@@ -103,8 +103,9 @@ static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *
 	return n >= 2 && 2 * n_idle > n;
 }
 
-/* Does it work in at most half as many samples as its peers? A slow component is never finished;
- * and if requests take time without visible work, there are others than those that are seen. */
+/* Does it work in at most half as many samples as its peers? A slow component never finishes its
+ * work. If requests take time without visible work, there are requests that the metric does not
+ * count. */
 static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
@@ -120,8 +121,8 @@ static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 	return n && own > 0 && own <= SELDOM_PART * sum / n;
 }
 
-/* Does it work only from time to time, as always, or as its namesakes do? The duration of its
- * single requests means nothing compared with peers that work. */
+/* Does it work only from time to time, as it always did, or as its namesakes do? The duration of
+ * single requests must not be compared with that of busy peers. */
 static bool idle_by_nature(
 	const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
 {
@@ -130,8 +131,7 @@ static bool idle_by_nature(
 	return namesakes_idle(v, f) || (works_seldom(v, f) && !worked_before(v, f, role));
 }
 
-/* The number of components of a kind on each observer, if all have the same number; else, or if it
- * is unknown, 0. */
+/* The number of components of a kind on each observer, if all have the same number; otherwise 0. */
 static uint32_t count_on_each(const struct lp_verdict *v, const char *kind, uint32_t *ret_observers)
 {
 	_cleanup_(strmap_release) struct strmap numbers = {0};
@@ -158,9 +158,9 @@ static uint32_t count_on_each(const struct lp_verdict *v, const char *kind, uint
 	return n ? n[0] : 0;
 }
 
-/* Did it never work, although it should? Spares and boot disks never work, either; but here all
- * observers have the same number of components, one of that name among them, and those of all
- * others work. */
+/* Did it never work, although it should? Spares and boot disks never work, either. But if all
+ * observers have the same number of components, including one with this name, and it works on all
+ * others, it should work here. */
 static bool should_work(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_table *t = v->tables[f->metric];

@@ -1,5 +1,5 @@
-/* Idle is not broken: a component that never worked has lost nothing, and one that hardly works
- * cannot be called slow. */
+/* Idle is not broken: a component that never worked has lost nothing, and a component that hardly
+ * works cannot be called slow. */
 #ifndef EXPLAIN_IDLENESS_H
 #define EXPLAIN_IDLENESS_H
 

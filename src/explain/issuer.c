@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Latency is caused by the server itself only if it also works more, by this factor. */
+/* The server itself causes latency only if it also works more, by this factor. */
 #define LOAD_MIN 1.5
 
 /* One attachment in one metric. */
@@ -87,7 +87,7 @@ static int list_attachments(struct issuers *is, const struct lp_verdict *v)
 	return 0;
 }
 
-/* The first attachment of that server and metric. */
+/* The first attachment of a server and metric. */
 static size_t find_first(const struct issuers *is, uint32_t server, uint32_t metric)
 {
 	struct attachment key = {.server = server, .metric = metric};
@@ -112,8 +112,8 @@ static uint8_t mark_at(const struct lp_verdict *v, const struct attachment *a, u
 				     : LP_MARK_NONE;
 }
 
-/* In this window, are most of the server's other attachments above their peers, too, and not only
- * those of the finding's own priority? */
+/* Are most other attachments of the server above their peers in this window, too, including those
+ * of other priorities? */
 static bool is_shared(const struct lp_verdict *v, const struct issuers *is,
 	const struct lp_finding *f, size_t first, uint32_t window)
 {
@@ -157,7 +157,8 @@ static bool is_workload(
 	return n && shared * 2 > n;
 }
 
-/* May it be load at all? A server whose devices are all slower for the same work has a fault. */
+/* Can it be load at all? If all devices of a server are slower for the same work, the server has a
+ * fault. */
 static bool may_be_load(const struct explain_context *ctx, uint32_t finding)
 {
 	const struct lp_finding *f = &ctx->v->findings[finding];

@@ -1,6 +1,6 @@
-/* Workloads that a server itself issues (thesis 5.8.2, 6.2.3): they use its own attachments of all
- * priorities, so that each of them differs from its priority peers, and none from the other
- * attachments of that server. */
+/* Workloads that a server itself issues (thesis 5.8.2, 6.2.3). They use its attachments of all
+ * priorities, so each of them differs from its peers of the same priority, but not from the other
+ * attachments of the server. */
 #ifndef EXPLAIN_ISSUER_H
 #define EXPLAIN_ISSUER_H
 

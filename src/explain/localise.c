@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 256
-/* This much above what the best of all parts reaches by chance. */
+/* A part must exceed what the best of all parts reaches by chance by this much. */
 #define SURPRISE_MARGIN 1.0
 
-/* While the index is made. */
+/* State while the index is made. */
 struct making {
 	struct parts *p;
 	struct strmap map;
-	struct strmap hosts; /* by address: a component of the observer that has it */
+	struct strmap hosts; /* address -> a component of the observer that has it */
 	size_t cap_names, cap_of, n_of;
 };
 
@@ -61,8 +61,8 @@ static int find_hosts(struct making *m, const struct explain_context *ctx)
 	return r;
 }
 
-/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
- * address, if that is known. */
+/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer with this address,
+ * if it is known. */
 static int add_remote(
 	struct making *m, const struct explain_context *ctx, const struct lp_identity *component)
 {
@@ -117,7 +117,7 @@ static int find_members(struct parts *p, uint32_t n_components)
 	p->members = calloc((size_t)p->first_of[n_components] + 1, sizeof(uint32_t));
 	if (!p->first_member || !p->members)
 		return -ENOMEM;
-	/* Two places ahead, so that filling moves each start to its right value. */
+	/* Shifted by two, so that filling moves each start to its right value. */
 	for (uint32_t c = 0; c < n_components; c++) {
 		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++)
 			p->first_member[p->of[i] + 2] += p->group_of[c] != UINT32_MAX;
@@ -207,7 +207,7 @@ double localise_surprise(double a, double n, double b, double m)
 	return log_likelihood(a, n) + log_likelihood(b, m) - log_likelihood(a + b, n + m);
 }
 
-/* Mark the affected components, or (`yes` false) unmark them. */
+/* Mark the affected components; if `yes` is false, unmark them. */
 static void note_affected(struct parts *p, const uint32_t *affected, uint32_t n, bool yes)
 {
 	for (uint32_t k = 0; k < n; k++) {
@@ -235,13 +235,13 @@ static uint32_t choose_groups(struct parts *p, uint32_t part, bool yes)
 	return n;
 }
 
-/* Two of many may be chance: then most of the part must be affected. */
+/* Two of many may be chance: in that case most of the part must be affected. */
 static bool is_enough(const struct location *l)
 {
 	return l->n_affected > 2 || (l->n_affected == 2 && l->n_members <= 4);
 }
 
-/* How well the part distinguishes the affected components from the others. */
+/* Compute how well a part distinguishes the affected components from the others. */
 static struct location judge_part(struct parts *p, const struct lp_verdict *v, uint32_t part)
 {
 	struct location l = {.part = part, .n_affected = choose_groups(p, part, true)};
@@ -259,7 +259,7 @@ static struct location judge_part(struct parts *p, const struct lp_verdict *v, u
 	return l;
 }
 
-/* More surprising, or as much and smaller. */
+/* More surprising, or equally surprising and smaller. */
 static bool is_better(const struct location *a, const struct location *b)
 {
 	double equal = 1e-9 * (1 + fabs(b->surprise));

@@ -1,4 +1,4 @@
-/* Find the part of the system that the affected components share, and the others do not. */
+/* Find the part of the system that the affected components have in common and the others do not. */
 #ifndef EXPLAIN_LOCALISE_H
 #define EXPLAIN_LOCALISE_H
 
@@ -14,10 +14,10 @@ struct parts {
 	/* The compared components of part p: members[first_member[p] .. first_member[p + 1] - 1].
 	 */
 	uint32_t *first_member, *members;
-	uint32_t *group_of; /* [component] the group it is compared in, UINT32_MAX: none */
-	/* Scratch of localise(). */
+	uint32_t *group_of; /* [component] the group in which it is compared, UINT32_MAX: none */
+	/* Work space of localise(). */
 	bool *affected;		     /* [component] */
-	uint32_t *affected_of_group; /* [group] how many */
+	uint32_t *affected_of_group; /* [group] the number of affected components */
 	bool *groups;		     /* [group] chosen for comparison */
 	bool *seen;		     /* [part] */
 };
@@ -28,21 +28,23 @@ void parts_release(struct parts *p);
 bool parts_has(const struct parts *p, uint32_t component, uint32_t part);
 
 struct location {
-	uint32_t part;	     /* UINT32_MAX: none explains more than the component itself */
-	uint32_t n_members;  /* the number of its components in the groups of the affected ones */
+	uint32_t part;	     /* UINT32_MAX: no part explains more than the component itself */
+	uint32_t n_members;  /* the number of its components in groups with affected ones */
 	uint32_t n_affected; /* of these */
-	double surprise;     /* how much more likely the affected ones are with it, a logarithm */
+	double surprise;     /* log-likelihood ratio: how much better the part explains the affected
+			      * components */
 };
 
-/* The part that distinguishes the affected components best from the unaffected ones, in the peer
- * groups in which it has affected ones: the logarithm of the likelihood ratio between "components
- * of the part are affected at one rate and the others at another" and "all at the same rate". It
- * must exceed what the best of so many parts reaches by chance; of equals the smaller part wins. */
+/* Find the part that best distinguishes the affected components from the others, in the peer groups
+ * where the part has affected components. It is judged by the log-likelihood ratio between
+ * "components of the part are affected at one rate, and the others at another" and "all are
+ * affected at the same rate". The ratio must exceed what the best of all parts reaches by chance.
+ * If there is a tie, the smaller part wins. */
 struct location localise(
 	struct parts *p, const struct explain_context *ctx, const uint32_t *affected, uint32_t n);
 
-/* The logarithm of that likelihood ratio for a part with a of n affected where b of m others are;
- * 0 if the part is not affected more than the others. */
+/* That log-likelihood ratio for a part with `a` of `n` components affected, while `b` of `m` others
+ * are; 0 if the part is not affected more than the others. */
 double localise_surprise(double a, double n, double b, double m);
 
 #endif

@@ -10,12 +10,13 @@
 
 #define RETRANS "retrans"
 
-/* Loss is steady: there are retransmits in most samples. A full queue on the way loses many packets
- * at once, and then none for long; healthy servers have that from time to time. So the share of
- * samples with retransmits must be this many times that of the peers, and a little more. */
+/* Loss is steady: there are retransmits in most samples. A full queue on the path loses many
+ * packets at once, and then none for a long time; that happens to healthy servers, too. So the
+ * share of samples with retransmits must be TIMES_PEERS times that of the peers, and SHARE_MORE
+ * more. */
 #define TIMES_PEERS 2.0
 #define SHARE_MORE 0.1
-/* If all have retransmits that often, their number decides. */
+/* If all have retransmits in this share of the samples, their number decides. */
 #define SHARE_MANY 0.4
 
 static uint32_t table_find(const struct lp_verdict *v, const char *metric)
@@ -27,9 +28,9 @@ static uint32_t table_find(const struct lp_verdict *v, const char *metric)
 	return t;
 }
 
-/* The retransmits of a component in the time of a finding. */
+/* The retransmits of a component during a finding. */
 struct losses {
-	double share; /* of the samples that have some; NaN: there are no samples */
+	double share; /* of the samples with retransmits; NaN: there are no samples */
 	double rate;  /* mean */
 };
 
@@ -77,7 +78,7 @@ static struct losses peers_losses(const struct explain_context *ctx, uint32_t ta
 		.share = median_of_keys(shares, n), .rate = median_of_keys(rates, n)};
 }
 
-/* True without a record of its retransmits. */
+/* True if its retransmits were not recorded. */
 static bool loss_is_seen(const struct explain_context *ctx, uint32_t table,
 	const struct lp_finding *f, uint64_t *keys)
 {
@@ -93,7 +94,7 @@ static bool loss_is_seen(const struct explain_context *ctx, uint32_t table,
 	return own.share > TIMES_PEERS * peers.share + SHARE_MORE;
 }
 
-/* Small windows and retransmits are about loss. */
+/* Small congestion windows and retransmits indicate loss. */
 static bool speaks_of_loss(const struct explain_context *ctx, uint32_t table, uint32_t finding)
 {
 	const struct finding_facts *facts = &ctx->facts[finding];

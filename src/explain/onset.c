@@ -10,24 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer samples do not make a level. */
+/* Fewer samples do not show a level. */
 #define SIDE_LEAST 3
-/* This many samples must have been normal for trouble that lasts until the last window to be
- * over. */
+/* Trouble that lasts until the last window is over if at least this many samples after it are
+ * normal. */
 #define WELL_LEAST 5
-/* A rise counts from this many standard errors on: the best of many places in mere noise sometimes
- * has four or five. */
+/* A rise must be at least this many standard errors: the best of many places in pure noise
+ * sometimes reaches four or five. */
 #define ERRORS_LEAST 6.0
-/* Change points whose fit is worse by less than this many variances are as good as the best. By the
- * likelihood ratio, 95 of 100 are within 4, and medians of three samples are worth a third as many
- * independent ones. */
+/* A change point is as good as the best one if its fit is worse by less than this many variances.
+ * By the likelihood ratio, 95 of 100 are within 4, and medians of three samples count as a third as
+ * many independent ones. */
 #define FIT_SLACK 12.0
 /* Shorter windows do not show levels. */
 #define WINDOW_LEAST 10
 /* Enough peers to know their usual values. */
 #define PEERS_MAX 64
 
-/* Remove single spikes: each number becomes the median of itself and its neighbours. Steps stay. */
+/* Remove single spikes: replace each number by the median of itself and its neighbours. Steps
+ * stay. */
 static void despike(const double *x, uint32_t n, double *ret)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -37,8 +38,8 @@ static void despike(const double *x, uint32_t n, double *ret)
 	}
 }
 
-/* The remaining sum of squares if x[0 .. at) and x[at .. n) each have a mean, given the sums of the
- * former and of all. Infinite if that is not a rise. */
+/* The sum of squared errors if x[0 .. at) and x[at .. n) are replaced by their means, computed from
+ * the sum of the first part and the total. Infinite if the numbers do not rise there. */
 static double misfit(double squares, double head, double all, uint32_t at, uint32_t n)
 {
 	double before = head / at, after = (all - head) / (n - at);
@@ -71,7 +72,7 @@ static double best_fit(const double *x, uint32_t n, struct onset_step *ret)
 	return best;
 }
 
-/* All places that fit nearly as well. */
+/* Include all places that fit nearly as well. */
 static void widen(const double *x, uint32_t n, double most, struct onset_step *step)
 {
 	double all = 0, squares = 0, head = 0;
@@ -116,7 +117,7 @@ bool onset_step(const double *x, uint32_t n, double *scratch, struct onset_step 
 	return true;
 }
 
-/* The deviation of a component, slot by slot, where that is known. */
+/* The deviation of a component, per slot with known values. */
 struct signal {
 	double *x, *scratch;
 	uint32_t *slots;
@@ -164,7 +165,8 @@ static double peers_of(const struct lp_verdict *v, const struct lp_finding *f, u
 	return n * 2 > asked ? median_of(peers, n) : NAN;
 }
 
-/* Its deviation in a slot: the logarithm of its ratio to its peers, or whether it is absent. */
+/* The deviation of a component in a slot: the logarithm of its ratio to its peers, or whether it is
+ * absent. */
 static double deviation(const struct explain_context *ctx, uint32_t finding, uint32_t slot)
 {
 	const struct lp_finding *f = &ctx->v->findings[finding];
@@ -185,7 +187,7 @@ static double deviation(const struct explain_context *ctx, uint32_t finding, uin
 	return f->direction == LP_MARK_BELOW ? -log(ratio) : log(ratio);
 }
 
-/* The samples of the slots from `from` up to, but not including, `end`. */
+/* Read the samples of the slots `from` .. `end - 1`. */
 static int signal_read(const struct explain_context *ctx, uint32_t finding, int64_t from,
 	int64_t end, struct signal *ret)
 {
@@ -211,13 +213,13 @@ static uint32_t window_slots(const struct lp_verdict *v, const struct lp_finding
 	const struct lp_series *s = &v->series[f->series];
 	uint32_t n = v->params.win_size, middle = s->n_windows / 2;
 
-	/* The first and the last may be cut off. */
+	/* The first and the last window may be cut off. */
 	if (s->n_windows && strcmp(s->method ? s->method : "", "series") != 0)
 		n = s->last[middle] - s->first[middle] + 1;
 	return n < WINDOW_LEAST ? WINDOW_LEAST : n;
 }
 
-/* The time between the samples `at - 1` and `at`: the beginning of the latter's slot. */
+/* The time between the samples `at - 1` and `at`: the beginning of the slot of sample `at`. */
 static int64_t time_of(const struct lp_table *t, const struct signal *s, uint32_t at)
 {
 	return lp_table_time(t, s->slots[at]) - t->step_us;
@@ -232,7 +234,7 @@ static int64_t error_of(
 	 * hidden one more. */
 	int64_t gap = lp_table_time(t, s->slots[step->at]) -
 		lp_table_time(t, s->slots[step->at - 1]) + t->step_us;
-	/* Nor is it known when the next peak would have been. */
+	/* The time of the next peak is unknown, too. */
 	int64_t peak = peak_span_us(t->metric);
 
 	early = early > gap ? early : gap;
@@ -240,7 +242,7 @@ static int64_t error_of(
 	return early > late ? early : late;
 }
 
-/* The beginning of the data of a component, as far as it counts. */
+/* The first slot of a component's data that counts. */
 static int64_t begin_slot(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	const struct lp_table *t = ctx->v->tables[f->metric];
@@ -272,7 +274,7 @@ static bool begins_off(const struct signal *s, int64_t first)
 	return rest > 0 && head > rest / 2;
 }
 
-/* `first`, `n`: the slot in which the first anomalous window begins, and its length. */
+/* `first`, `n`: the first slot of the first anomalous window, and its length. */
 static int refine_first(
 	struct explain_context *ctx, uint32_t finding, int64_t first, int64_t end, int64_t n)
 {
@@ -283,7 +285,7 @@ static int refine_first(
 	struct onset_step step;
 
 	end = first + 2 * n < end ? first + 2 * n : end;
-	if (first + n <= 0) /* the samples are gone */
+	if (first + n <= 0) /* the samples are no longer there */
 		return 0;
 	if (signal_read(ctx, finding, from, end, &s) < 0)
 		return -ENOMEM;
@@ -302,7 +304,7 @@ static int refine_first(
 	return 0;
 }
 
-/* `last`: the slot in which the last anomalous window ends. */
+/* `last`: the last slot of the last anomalous window. */
 static int refine_last(
 	struct explain_context *ctx, uint32_t finding, int64_t first, int64_t last, int64_t n)
 {

@@ -1,6 +1,5 @@
-/* The beginning and the end of trouble: the change points in the samples. Windows only show in
- * which of them a component was anomalous, and the first of these begins before the trouble
- * does. */
+/* The beginning and the end of trouble: the change points in the samples. Windows only show roughly
+ * when a component was anomalous: the first anomalous window begins before the trouble. */
 #ifndef EXPLAIN_ONSET_H
 #define EXPLAIN_ONSET_H
 
@@ -13,14 +12,14 @@ struct onset_step {
 	double before, after; /* the means */
 };
 
-/* Find where `n` numbers rise from one level to another: the two means that fit best by least
- * squares, after single spikes were removed. `scratch` has room for n numbers, too. False: there
- * are too few numbers, or the rise is not larger than noise. */
+/* Find where `n` numbers rise from one level to another: the step that fits best by least squares,
+ * after removing single spikes. `scratch` has room for n numbers. False: there are too few numbers,
+ * or the rise is not larger than noise. */
 bool onset_step(const double *x, uint32_t n, double *scratch, struct onset_step *ret);
 
 /* Refine `first_us` and `last_us` of the findings of suspects and asymmetries, and fill in
- * `onset_error_us`, `since_before` and `ended`. Code that uses them as a stretch of windows must
- * run before this. */
+ * `onset_error_us`, `since_before` and `ended`. Code that needs the times of windows must run
+ * before this. */
 int onset_refine(struct explain_context *ctx, struct lp_err *err);
 
 struct onset {
@@ -28,9 +27,9 @@ struct onset {
 	bool since_before, ended;
 };
 
-/* The beginning and the end of several things, the most important of which is initially in `all`:
- * the beginning of the one that was certainly first, and the end of the last. Something that was
- * always so may be unrelated: it does not count as the first. */
+/* Combine the beginnings and ends of several troubles; `all` initially has the most important one.
+ * The result begins with the one that was certainly first and ends with the last. Trouble that was
+ * always there may be unrelated, and does not count as the first. */
 void onset_join(struct onset *all, struct onset one);
 
 /* The beginning and the end of a suspect's trouble, from its findings or from the logs of system

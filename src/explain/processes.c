@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than can be distinguished: then new ones replace the oldest. */
+/* With more processes, new ones replace the oldest. */
 #define PROCESSES_MAX ((size_t)10000)
 
 static bool is_same(const struct lp_process *a, const struct lp_process *b)
@@ -82,7 +82,7 @@ int noted_processes_add(
 	return 0;
 }
 
-/* Notes of one archive. */
+/* The notes of one archive. */
 struct gathering {
 	struct noted_processes found;
 	const char *observer;

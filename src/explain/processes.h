@@ -10,23 +10,23 @@
 struct noted_processes {
 	struct lp_process *items;
 	size_t n, cap;
-	size_t oldest; /* once the limit is reached */
+	size_t oldest; /* the oldest note, if the limit was reached */
 };
 
-/* Take a remark of an observer's archive, if it is such a note and new. 0 or -ENOMEM. */
+/* Add a remark of an observer's archive, if it is a new note about a process. 0 or -ENOMEM. */
 int noted_processes_add(
 	struct noted_processes *p, const char *observer, int64_t wall_us, const char *text);
 void noted_processes_release(struct noted_processes *p);
 
-/* Copy them to the verdict, if some of its findings are about functions. 0 or -ENOMEM. */
+/* Copy the notes to the verdict, if some of its findings are about functions. 0 or -ENOMEM. */
 int noted_processes_give(struct lp_verdict *v, const struct noted_processes *p);
 
 /* Copy the notes of all archives to the verdict, if some of its findings are about functions.
  * Damage is skipped: the reader of the samples reports it. 0 or -ENOMEM. */
 int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err);
 
-/* The last note of a program (its name is `len` bytes long) on an observer until a time, or the
- * first one after it. NULL: there is none. */
+/* The last note about a program (its name has `len` bytes) on an observer up to a time, else the
+ * first one after it. NULL: none. */
 const struct lp_process *noted_process_find(const struct lp_verdict *v, const char *observer,
 	const char *program, size_t len, int64_t until_us);
 

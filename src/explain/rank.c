@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The shape of a distribution alone counts as no more than 2^3 times. */
+/* The shape of a distribution alone counts as a factor of 2^3 at most. */
 #define SHAPE_MAX 3.0
 /* An absent component has no distance, and its absence is certain. */
 #define MARGIN_ABSENT 8.0
@@ -15,7 +15,7 @@ static double margin_of(const struct lp_finding *f)
 	if (f->direction == LP_MARK_ABSENT)
 		return MARGIN_ABSENT;
 	if (f->direction == LP_MARK_BELOW && m > 0 && m < 1)
-		m = 1 / m; /* the time-series method: a fraction of the peers, less is worse */
+		m = 1 / m; /* the time-series method gives a fraction of the peers: less is worse */
 	return isfinite(m) && m > 1 ? m : 1;
 }
 
@@ -78,8 +78,8 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	return n ? (double)n_anomalous / n : 1;
 }
 
-/* The share of the peers that are accused of the same. The more there are, the less certain it is
- * that they are to blame. */
+/* The share of the peers with the same accusation. The more there are, the less certain is their
+ * guilt. */
 static double crowd_of(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	uint32_t n = 0, n_members = ctx->v->groups[f->group].n_members;
@@ -96,7 +96,7 @@ static double crowd_of(const struct explain_context *ctx, const struct lp_findin
 	return n_members > 1 ? (double)n / (n_members - 1) : 0;
 }
 
-/* The number of peers it is compared with. */
+/* The number of peers with which it is compared. */
 static uint32_t count_peers(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	uint32_t n = f->whole ? 0 : v->groups[f->group].n_members;

@@ -1,4 +1,4 @@
-/* The judgement of one experiment. */
+/* Judges one experiment. */
 #include "explain/score.h"
 
 #include "base/array.h"
@@ -15,11 +15,11 @@
 struct unit {
 	char *name;
 	bool faulty;
-	bool indicted; /* as a suspect at all */
-	bool right;    /* as a suspect while one of its faults lasted */
-	bool warned;   /* with a warning, whether one of its faults lasted or not */
+	bool indicted; /* as a suspect at any time */
+	bool right;    /* as a suspect during one of its faults */
+	bool warned;   /* with a warning, at any time */
 	bool warned_right;
-	bool absent; /* listed as absent, without such a fault */
+	bool absent; /* listed as absent, although that was not its fault */
 };
 
 struct units {
@@ -36,13 +36,13 @@ static void units_release(struct units *u)
 	strmap_release(&u->index);
 }
 
-/* The length of the part of a component's name that names its unit. */
+/* The length of the part of a component's name that names the unit. */
 static size_t unit_len(const char *component, enum score_by by)
 {
 	return by == SCORE_BY_OBSERVER ? strcspn(component, "/") : strlen(component);
 }
 
-/* The unit of that name, made if it is new; NULL: out of memory. */
+/* The unit with this name, created if it is new; NULL: out of memory. */
 static struct unit *units_get(struct units *u, const char *component, enum score_by by)
 {
 	_cleanup_free_ char *name = strndup(component, unit_len(component, by));
@@ -60,7 +60,7 @@ static struct unit *units_get(struct units *u, const char *component, enum score
 	return &u->items[u->n++];
 }
 
-/* Does a fault's `component` (a full name, a glob or an observer) match that component? */
+/* Does `component` of a fault (a full name, a glob or an observer) match a component? */
 static bool fault_means(const struct score_fault *f, const char *component)
 {
 	size_t observer = unit_len(component, SCORE_BY_OBSERVER);
@@ -170,7 +170,7 @@ static bool speaks_of(
 	return unit && fault_hits(f, unit, j->by) && fault_lasts(f, s);
 }
 
-/* Does a suspect match any fault; with `named`, one that names its cause? */
+/* Does a suspect match any fault? `named`: any fault that names its cause. */
 static bool speaks_of_any(const struct judge *j, const struct score_suspect *s, bool named)
 {
 	for (size_t i = 0; i < j->n_faults; i++) {
@@ -183,8 +183,8 @@ static bool speaks_of_any(const struct judge *j, const struct score_suspect *s, 
 	return false;
 }
 
-/* Warnings and absent components are counted separately. Being absent is an indictment only if that
- * was the fault. */
+/* Warnings and absent components are counted separately. Absence is an indictment only if that was
+ * the fault. */
 static int find_others(struct judge *j)
 {
 	const struct score_verdict *v = j->v;
@@ -212,7 +212,7 @@ static int find_others(struct judge *j)
 	return 0;
 }
 
-/* Mark the units of a fault. If it matches nothing known, it is a unit that cannot be indicted. */
+/* Mark the units of a fault. If it matches no known unit, add one that cannot be indicted. */
 static int mark_faulty(struct judge *j, const struct score_fault *f)
 {
 	bool any = false;
@@ -233,7 +233,7 @@ static int mark_faulty(struct judge *j, const struct score_fault *f)
 	return 0;
 }
 
-/* The suspects, followed by the absent ones. */
+/* The suspect number i, counting suspects first and absent components after them. */
 static const struct score_suspect *indictment(const struct judge *j, size_t i)
 {
 	const struct score_verdict *v = j->v;
@@ -241,10 +241,10 @@ static const struct score_suspect *indictment(const struct judge *j, size_t i)
 	return i < v->suspects.n ? &v->suspects.items[i] : &v->absent.items[i - v->suspects.n];
 }
 
-/* Check all suspects for a fault: is its cause right, and when was it first indicted? */
+/* Check all suspects for a fault: is the cause right, and when was the fault first found? */
 static int judge_fault(struct judge *j, const struct score_fault *f, struct score_case *c)
 {
-	const struct score_suspect *best = NULL; /* the highest in rank gives the cause */
+	const struct score_suspect *best = NULL; /* the highest-ranked one decides the cause */
 	int64_t first_us = INT64_MAX;
 
 	for (size_t i = 0; i < j->v->suspects.n + j->v->absent.n; i++) {
@@ -283,8 +283,8 @@ static void count_units(const struct judge *j, struct score_case *c)
 			c->units.fn++;
 		else if (!u->indicted)
 			c->units.tn++;
-		/* Suspecting a faulty unit while it was healthy is as wrong as suspecting
-		 * another. */
+		/* Suspecting a faulty unit while it is healthy is as wrong as suspecting another
+		 * unit. */
 		if (u->indicted && !u->right)
 			c->units.fp++;
 		c->units.warned += u->warned_right && !u->right;

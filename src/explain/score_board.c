@@ -79,7 +79,7 @@ static int row_add(struct score_row *r, const struct score_case *c)
 	return 0;
 }
 
-/* The row of a label; that of runs without a fault comes first. */
+/* The row of a label; the row of runs without a fault comes first. */
 static struct score_row *row_of(struct score_board *b, const struct score_case *c)
 {
 	struct score_row row = {.label = NULL};

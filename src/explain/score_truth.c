@@ -1,4 +1,4 @@
-/* The truth about experiments: CSV, described in docs/scoring.md. */
+/* Reads the truth about experiments, a CSV file that docs/scoring.md describes. */
 #include "explain/score.h"
 
 #include "base/array.h"
@@ -17,7 +17,7 @@ static const char *const column_names[N_COLUMNS] = {
 struct truth_reader {
 	const char *path;
 	struct csv_reader csv;
-	size_t at[N_COLUMNS]; /* the field, SIZE_MAX: the file has no such column */
+	size_t at[N_COLUMNS]; /* index of the field, SIZE_MAX: the file has no such column */
 	struct score_truth truth;
 };
 
@@ -32,7 +32,7 @@ static int bad(const struct truth_reader *t, struct lp_err *err, const char *wha
 	return lp_err_set(err, -EBADMSG, "%s:%" PRIu64 ": %s", t->path, t->csv.line, what);
 }
 
-/* The next row with content; -EBADMSG if it is bad. */
+/* The next row that is not empty; -EBADMSG if it is invalid. */
 static int next_row(struct truth_reader *t, struct lp_err *err)
 {
 	int r = csv_reader_next(&t->csv, err);

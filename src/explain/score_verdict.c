@@ -1,4 +1,4 @@
-/* Verdicts as `limpet diagnose --json` printed them. */
+/* Reads verdicts that `limpet diagnose --json` printed. */
 #include "explain/score.h"
 
 #include "base/array.h"
@@ -22,7 +22,7 @@ static int no_memory(struct lp_err *err, const char *name)
 	return lp_err_sys(err, -ENOMEM, "cannot read %s", name);
 }
 
-/* The array under a key, which must be there. */
+/* The array under a key that must exist. */
 static int array_of(
 	const json_t *object, const char *key, const char *name, json_t **ret, struct lp_err *err)
 {
@@ -56,7 +56,7 @@ static int take_components(
 	return 0;
 }
 
-/* A time, which may be missing or null. */
+/* Read a time, which may be missing or null. */
 static int take_time(
 	const json_t *object, const char *key, const char *name, int64_t *ret, struct lp_err *err)
 {
@@ -97,7 +97,7 @@ static int take_suspect(
 	return r < 0 ? r : take_time(object, "indicted", name, &s->indicted_us, err);
 }
 
-/* The list under a key, which verdicts of earlier versions may lack. */
+/* Read the list under a key, which verdicts of earlier versions may lack. */
 static int take_suspects(struct score_suspects *list, const json_t *root, const char *key,
 	const char *name, struct lp_err *err)
 {

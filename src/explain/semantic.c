@@ -32,13 +32,13 @@ void semantic_release(struct semantic *s)
 	*s = (struct semantic){0};
 }
 
-/* A dead server neither answers nor has errors; one that hangs may have errors as well. */
+/* A dead server neither answers nor has errors. A hanging server may have errors as well. */
 int semantic_gravity(const struct semantic_finding *f)
 {
 	return !strcmp(f->cause, cause_crash.name) ? 2 : !strcmp(f->cause, cause_server_hung.name);
 }
 
-/* Append the sentences of `from` to those of `to`, except for repeated ones. */
+/* Append the sentences of `from` to those of `to`, except for duplicates. */
 static int take_evidence(struct semantic_finding *to, struct semantic_finding *from)
 {
 	for (uint32_t i = 0; i < from->n_evidence; i++) {
@@ -56,7 +56,7 @@ static int take_evidence(struct semantic_finding *to, struct semantic_finding *f
 	return traced_calls_add_all(&to->calls, &to->n_calls, from->calls, from->n_calls);
 }
 
-/* Two findings about one component become one: the graver one. */
+/* Merge two findings about one component: the graver one stays. */
 static int merge(struct semantic_finding *a, struct semantic_finding *b)
 {
 	struct semantic_finding graver = *a;
@@ -94,7 +94,7 @@ static int merge_all(struct semantic *s)
 	return r;
 }
 
-/* Readers of the findings must know what is missing in the traces. */
+/* Readers of the findings must know which data is missing in the traces. */
 static int note_gaps(const struct traces *t, struct semantic *s)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

@@ -12,32 +12,32 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A process that was asked to end has this long; after that a SIGKILL may follow. */
+/* A process that was asked to end has this much time; a SIGKILL may follow. */
 #define ORDERLY_NS (120 * NS_PER_SEC)
-/* A handler of a fatal signal has this long to record what happened. */
+/* A handler of a fatal signal has this much time to record what happened. */
 #define HANDLER_NS (10 * NS_PER_SEC)
-/* A call that failed this shortly before the end may be its reason. */
+/* A call that failed at most this long before the end may be its reason. */
 #define REASON_NS (10 * NS_PER_SEC)
-/* An archive that ends this much earlier than the others ended with its server. */
+/* An archive that ends this much earlier than the others ended together with its server. */
 #define ARCHIVE_ENDS_US INT64_C(10000000)
 
-#define SURE_SIGNAL 0.95      /* a process was seen to die by a signal */
-#define SURE_SIGNAL_FELT 0.98 /* and clients felt it */
-#define SURE_EXIT_FELT 0.85   /* it ended with a status that is not 0, and clients felt it */
+#define SURE_SIGNAL 0.95      /* the process died by a signal */
+#define SURE_SIGNAL_FELT 0.98 /* it died by a signal, and clients noticed it */
+#define SURE_EXIT_FELT 0.85   /* it ended with a status other than 0, and clients noticed it */
 #define SURE_REFUSED                                                                               \
 	0.75 /* only clients show it, and connections are refused where they were accepted before  \
 	      */
-#define SURE_RESET 0.6 /* only clients show it, and lost connections all at once */
-#define SURE_MORE 0.05 /* for each fact that agrees */
-#define SURE_MOST 0.9  /* the most for facts that only clients show */
+#define SURE_RESET 0.6 /* only clients show it: they lost all connections at once */
+#define SURE_MORE 0.05 /* added for each fact that agrees */
+#define SURE_MOST 0.9  /* the maximum if only clients show it */
 
 /* The complaints of clients about one port of a server. */
 struct complaints {
 	uint32_t server;
 	uint16_t port;
 	uint32_t n_refused, n_lost, n_closed; /* connects; connections with an error, and without */
-	uint32_t clients[8], n_clients;	      /* processes, as many as matter */
-	uint32_t example;		      /* failure: the most important */
+	uint32_t clients[8], n_clients;	      /* processes, up to the number that matters */
+	uint32_t example;		      /* the most important failure */
 	int64_t first_ns, last_ns;
 };
 
@@ -51,7 +51,8 @@ struct inquest {
 	int64_t end_us; /* of all data */
 };
 
-/* A call on a file of the mounted file system whose error means that the server is gone. */
+/* Is this a call on a file of the mounted file system, with an error that means that the server is
+ * gone? */
 static bool is_felt(const struct traces *t, const struct traced_failure *f)
 {
 	return !f->eof && normal_is_lost_connection(f->error) && f->file != TRACE_FILE_TCP &&
@@ -60,7 +61,7 @@ static bool is_felt(const struct traces *t, const struct traced_failure *f)
 		!traces_serves(t, f->process);
 }
 
-/* Did a client notice it on its files at about that time? */
+/* Did calls of a client on its files fail at about that time? */
 static bool was_felt(const struct inquest *q, int64_t at_ns)
 {
 	for (size_t i = 0; i < q->t->n_failures; i++) {
@@ -73,7 +74,7 @@ static bool was_felt(const struct inquest *q, int64_t at_ns)
 	return false;
 }
 
-/* The peer that a failure on a connection is about; TRACES_NONE: it is not about a server. */
+/* The peer of the connection that failed; TRACES_NONE: it is not about a server. */
 static uint32_t peer_of(const struct traces *t, const struct traced_failure *f)
 {
 	char local[END_MAX], remote[END_MAX];
@@ -101,8 +102,7 @@ static struct complaints *complaints_of(struct inquest *q, uint32_t server, uint
 	return &q->items[q->n++];
 }
 
-/* A failure to connect is stronger evidence than a broken connection, and that is stronger than a
- * closed one. */
+/* The strength of the evidence: a failed connect, then a broken connection, then a closed one. */
 static int telling(const struct traced_failure *f)
 {
 	return f->error == ECONNREFUSED ? 2 : !f->eof;
@@ -137,8 +137,8 @@ static void complain(struct inquest *q, struct complaints *c, uint32_t failure)
 		c->last_ns = f->last_ns;
 }
 
-/* Gather the complaints of clients about each server. Connections that a server has accepted also
- * break when clients leave, which is normal. */
+/* Collect the complaints of clients about each server. Accepted connections also break when clients
+ * leave, which is normal. */
 static int gather(struct inquest *q)
 {
 	for (uint32_t i = 0; i < q->t->n_failures; i++) {
@@ -168,25 +168,25 @@ static bool was_asked(const struct traced_process *p)
 	return p->asked && (!p->died_ns || p->died_ns - p->asked_ns <= ORDERLY_NS);
 }
 
-/* The signal that ended a process; 0: none, or it was asked to end. */
+/* The signal that ended a process; 0: none, or the process was asked to end. */
 static int death_of(const struct traced_process *p)
 {
 	if (!p->died_ns)
 		return 0;
-	/* A process that aborts by itself was not asked to: daemons use SIGINT for many things. */
+	/* A process that aborts was not asked to end: daemons use SIGINT for many things. */
 	if (WIFSIGNALED(p->status) && p->aborted && WTERMSIG(p->status) == p->signal)
 		return p->signal;
 	if (was_asked(p))
 		return 0;
 	if (WIFSIGNALED(p->status))
 		return WTERMSIG(p->status);
-	/* Its handler did its work and ended the process. */
+	/* Its signal handler did its work and ended the process. */
 	if (p->signal && WEXITSTATUS(p->status) && p->died_ns - p->signal_ns <= HANDLER_NS)
 		return p->signal;
 	return 0;
 }
 
-/* The complaints of clients about the program at the time of its end, or NULL. */
+/* The complaints of clients about the program at the time of its end; NULL: none. */
 static const struct complaints *felt_by_clients(
 	const struct inquest *q, const struct traced_process *p)
 {
@@ -259,7 +259,7 @@ static void add_end(struct strbuf *sb, const struct traced_process *p, int signa
 	tell_time(sb, p->died_ns);
 }
 
-/* The end of a process, and the last call that failed before it. */
+/* Describe the end of a process, and the last call that failed before it. */
 static int tell_death(const struct inquest *q, struct semantic_finding *f, uint32_t process,
 	int signal, uint32_t reason)
 {
@@ -307,8 +307,8 @@ static int accuse_dead(struct inquest *q, uint32_t process, int signal)
 	return r < 0 ? r : tell_felt(q, f, p->died_ns);
 }
 
-/* Servers that were seen to die. One that ended by itself with a bad status is one only if clients
- * noticed it. */
+/* Find servers that died. A server that exited with an error status counts only if clients noticed
+ * it. */
 static int find_dead(struct inquest *q)
 {
 	int r = 0;
@@ -319,8 +319,8 @@ static int find_dead(struct inquest *q)
 
 		if (!p->died_ns)
 			continue;
-		/* A program without clients may be ended by any signal except those for its own
-		 * faults. */
+		/* For a program without clients, only signals that indicate a fault of its own
+		 * count. */
 		if (!q->t->programs[p->program].serves && !traces_signal_is_fatal(signal))
 			continue;
 		if (signal)
@@ -332,7 +332,7 @@ static int find_dead(struct inquest *q)
 	return r;
 }
 
-/* What the server's own trace shows: was it asked to end, has it died, did it continue? */
+/* What the server's own trace shows: it was asked to end, it has died, or it continued. */
 enum own_view { VIEW_NONE, VIEW_ENDED, VIEW_GOES_ON };
 
 static enum own_view view_of(const struct inquest *q, const struct complaints *c)
@@ -353,15 +353,15 @@ static enum own_view view_of(const struct inquest *q, const struct complaints *c
 		if (p->host != c->server || !program->serves)
 			continue;
 		if (p->died_ns || p->asked)
-			return VIEW_ENDED; /* already reported as dead, or ended in order */
+			return VIEW_ENDED; /* already reported as dead, or ended normally */
 		if (p->last_ns > later_ns || program->active_us > later_ns / 1000)
 			view = VIEW_GOES_ON;
 	}
 	return view;
 }
 
-/* Did any client ever get an answer from that port; or from the same port of another server, which
- * then is the port of the service? */
+/* Did any client ever get an answer from this port, or from the same port of another server? Then
+ * it is the port of the service. */
 static bool was_serving(const struct inquest *q, const struct complaints *c)
 {
 	for (size_t i = 0; i < q->t->n_peers; i++) {
@@ -371,7 +371,7 @@ static bool was_serving(const struct inquest *q, const struct complaints *c)
 	return false;
 }
 
-/* Did its archive end while those of others continued? */
+/* Did its archive end while other archives continued? */
 static bool archive_ended(const struct inquest *q, uint32_t host)
 {
 	int64_t last_us = q->t->hosts[host].last_us;
@@ -414,9 +414,9 @@ static int note_lost(struct inquest *q, const struct complaints *c, const char *
 	return tell_note(q->s, &sb);
 }
 
-/* Servers about which only their clients have evidence. A closed connection alone means nothing,
- * and one that breaks may break for any reason; if the server no longer answers, or several broke,
- * or calls on files failed with it, the server is gone. */
+/* Judge a server by the evidence of its clients alone. A closed connection means nothing, and a
+ * single connection may break for any reason. The server is gone if it no longer answers, if
+ * several connections broke, or if calls on files failed at the same time. */
 static int judge_complaints(struct inquest *q, const struct complaints *c)
 {
 	enum own_view view = view_of(q, c);
@@ -443,8 +443,8 @@ static bool is_accused(const struct inquest *q)
 	return false;
 }
 
-/* The one server of a client that answered until about that time, and not since, while others
- * continue; TRACES_NONE if there is none, or more than one. */
+/* The only server of a client that answered until about that time and not since, while others
+ * continue; TRACES_NONE: none, or more than one. */
 static uint32_t find_silenced(const struct traces *t, uint32_t host, int64_t at_us)
 {
 	uint32_t found = TRACES_NONE;
@@ -466,8 +466,8 @@ static uint32_t find_silenced(const struct traces *t, uint32_t host, int64_t at_
 	return others ? found : TRACES_NONE;
 }
 
-/* Calls on files fail because the server is gone, but no broken connection was seen: a summary does
- * not show how a daemon learns of it. The server that no longer answers is the one. */
+/* Find a dead server if calls on files fail but no broken connection was recorded: a summary does
+ * not show how a daemon notices it. It is the server that no longer answers. */
 static int find_by_silence(struct inquest *q)
 {
 	for (uint32_t i = 0; i < q->t->n_failures; i++) {

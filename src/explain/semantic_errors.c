@@ -1,5 +1,5 @@
-/* Errors that a server meets and passes on: an errno that is not normal on a server, and that a
- * client gets within some seconds of it (section 7 of the paper). */
+/* Errors that a server passes on: an errno that is not normal on a server, and that a client gets
+ * within a few seconds (section 7 of the paper). */
 #include "explain/semantic.h"
 
 #include "base/cleanup.h"
@@ -17,15 +17,16 @@
 #define SURE_SAME 0.95
 #define SURE_TRANSLATED 0.6
 #define SURE_ONCE 0.95	    /* factor: it happened only once */
-#define SURE_NO_LINK 0.85   /* factor: no connection between the two was seen */
-#define SURE_UNTRAINED 0.97 /* factor: what is normal was not learnt */
+#define SURE_NO_LINK 0.85   /* factor: no connection between the two is known */
+#define SURE_UNTRAINED 0.97 /* factor: normal failures were not learnt */
 
 /* The evidence against a program that serves. */
 struct handed {
-	uint32_t n_same, n_translated; /* failures of clients */
-	bool sure;		       /* connections between them were seen */
-	uint32_t counted;	       /* the client's failure that was counted last */
-	uint32_t server, client;       /* the first pair of failures, the best one */
+	uint32_t n_same, n_translated; /* failures of clients: with the same errno, and with a
+					* translated one */
+	bool sure;		       /* connections between them are known */
+	uint32_t counted;	       /* the client failure that was counted last */
+	uint32_t server, client;       /* the best pair of failures so far */
 	int64_t first_ns, last_ns;
 };
 
@@ -33,9 +34,9 @@ struct matching {
 	const struct traces *t;
 	const struct semantic_options *options;
 	int64_t window_ns;
-	uint32_t *servers, *clients; /* failures that are not normal, by time */
+	uint32_t *servers, *clients; /* failures that are not normal, in the order of time */
 	size_t n_servers, n_clients;
-	bool *seen;	       /* [failure] of a server: a client got it, too */
+	bool *seen;	       /* [failure] of a server: a client got it as well */
 	struct handed *handed; /* [program] */
 };
 
@@ -79,12 +80,12 @@ static int matching_init(struct matching *m)
 	return 0;
 }
 
-/* How well a server's failure and a client's fit together, larger is better. */
+/* How well a failure of a server and one of a client fit together; larger is better. */
 enum relation {
 	RELATION_NONE,
 	RELATION_TRANSLATED_LATE,
 	RELATION_TRANSLATED,
-	RELATION_SAME_LATE, /* the client's is a little earlier: clocks may differ */
+	RELATION_SAME_LATE, /* the client's failure is slightly earlier: clocks may differ */
 	RELATION_SAME,
 };
 
@@ -130,7 +131,7 @@ static void hand_on(struct matching *m, uint32_t server, uint32_t client, bool s
 	h->counted = client;
 }
 
-/* The first failure of a server that is not over before the window of this client's begins. */
+/* The first server failure that is not before the window of this client failure. */
 static size_t first_in_window(const struct matching *m, const struct traced_failure *client)
 {
 	int64_t from_ns = client->first_ns - m->window_ns - TRACES_SAME_NS;
@@ -147,9 +148,9 @@ static size_t first_in_window(const struct matching *m, const struct traced_fail
 	return low;
 }
 
-/* The servers that a client's failure accuses: those whose error precedes it; if there is none,
- * those that are late by no more than clocks differ. The same errno outranks one that may have been
- * translated. */
+/* Find the servers that a client's failure accuses: those with an earlier error; if there are none,
+ * those with an error that is late by no more than clocks may differ. The same errno outranks a
+ * translated one. */
 static void match_client(struct matching *m, uint32_t client)
 {
 	const struct traced_failure *c = &m->t->failures[client];
@@ -172,7 +173,7 @@ static void match_client(struct matching *m, uint32_t client)
 	}
 }
 
-/* "and c2, c3 and 4 more": the other clients that got an errno from the server at that time. */
+/* "and c2, c3 and 4 more", the other clients that got an errno from the server at that time. */
 static void tell_clients(struct strbuf *sb, const struct matching *m, const struct handed *h)
 {
 	const struct traces *t = m->t;
@@ -266,7 +267,7 @@ static int accuse(struct semantic *s, const struct matching *m, uint32_t program
 
 #define KEY_BYTES 48
 
-/* The same call of the same program with the same errno. */
+/* The key: the same call of the same program with the same errno. */
 static void key_make(const struct matching *m, uint32_t failure, char key[KEY_BYTES])
 {
 	const struct traced_failure *f = &m->t->failures[failure];
@@ -303,7 +304,7 @@ static int note_one(struct semantic *s, const struct matching *m, size_t at)
 	return tell_note(s, &sb);
 }
 
-/* Is the program already accused? Then its errors are part of that finding. */
+/* Is the program already accused? If so, its errors are part of that finding. */
 static bool is_accused(const struct semantic *s, const struct matching *m, uint32_t failure)
 {
 	const struct traced_process *p = &m->t->processes[m->t->failures[failure].process];
@@ -317,7 +318,7 @@ static bool is_accused(const struct semantic *s, const struct matching *m, uint3
 	return false;
 }
 
-/* Errors of servers that no client got: worth a note, but not an accusation. */
+/* Note errors of servers that no client got; they do not accuse. */
 static int note_unseen(struct semantic *s, const struct matching *m)
 {
 	_cleanup_(strmap_release) struct strmap known = {0};
@@ -357,7 +358,7 @@ int semantic_errors(
 		if (m.handed[i].n_same || m.handed[i].n_translated)
 			r = accuse(s, &m, i);
 	}
-	/* Persistent failures accuse by themselves; the rest is worth a note. */
+	/* Persistent failures are evidence by themselves; the others are only noted. */
 	if (r == 0)
 		r = semantic_exhaustion(t, options, s);
 	return r < 0 ? r : note_unseen(s, &m);

@@ -1,4 +1,4 @@
-/* The events that are kept: calls that failed or took too long, signals, births and ends. */
+/* Keeps relevant events: calls that failed or took too long, signals, new and ended processes. */
 #include "explain/semantic_traces.h"
 
 #include "base/array.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More failures would be of no use. */
+/* More failures would not help. */
 #define FAILURES_MAX 1000000
 #define SLOW_MAX 4096
 
@@ -21,7 +21,8 @@ static const struct syscall_info *event_info(const struct trace_event *e)
 	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
 }
 
-/* The object of the call, as far as the event itself shows it; NULL: it does not, or no memory. */
+/* The name of the object of a call, from the event itself; NULL: the event does not have it, or out
+ * of memory. */
 static char *event_name(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
@@ -36,7 +37,7 @@ static char *event_name(const struct trace_event *e)
 	case CAPTURE_PATHS_01:
 	case CAPTURE_PATHS_13:
 	case CAPTURE_PATHS_02:
-		return strndup(e->text, e->text_len); /* of two the first */
+		return strndup(e->text, e->text_len); /* if there are two, the first */
 	case CAPTURE_ENDPOINTS:
 		if (!endpoints_of_event(e, &ends) || !endpoints_connected(&ends))
 			return NULL;
@@ -55,7 +56,7 @@ static bool is_same(
 		at_ns - f->first_ns < TRACES_SAME_NS && f->first_ns - at_ns < TRACES_SAME_NS;
 }
 
-/* Count it with one of the latest failures of the process, if it is the same. */
+/* Count it with a recent failure of the process, if that is the same. */
 static bool failure_joins(
 	struct traces *t, struct traced_process *p, const struct trace_event *e, uint16_t error)
 {
@@ -109,7 +110,7 @@ static int failure_keep(
 	return traces_name_failure(t, f);
 }
 
-/* For training: that this call of this program fails so. */
+/* For training: note that this call of this program fails with this errno. */
 static int pair_keep(struct traces *t, uint32_t process, const struct trace_event *e, int error)
 {
 	uint32_t known;
@@ -126,7 +127,7 @@ static int pair_keep(struct traces *t, uint32_t process, const struct trace_even
 	return 0;
 }
 
-/* A tracer reports a pending call repeatedly: the last report counts. */
+/* A tracer reports a pending call repeatedly. The last report counts. */
 static int slow_keep(struct traces *t, uint32_t process, const struct trace_event *e)
 {
 	struct traced_slow *s;
@@ -162,7 +163,7 @@ static int slow_keep(struct traces *t, uint32_t process, const struct trace_even
 	return traces_name_slow(t, s);
 }
 
-/* Failures that all programs have all day: not worth keeping. */
+/* Failures that all programs have all the time are not kept. */
 static bool is_chatter(int error)
 {
 	return error == EAGAIN || error == EINPROGRESS || error == EINTR;
@@ -175,7 +176,7 @@ static bool is_accept(const struct trace_event *e)
 	return info && !strncmp(info->name, "accept", 6);
 }
 
-/* Does it wait by design? Programs wait for locks of files with fcntl. */
+/* Is waiting normal for this call? Programs wait for file locks with fcntl. */
 static bool waits(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
@@ -184,14 +185,14 @@ static bool waits(const struct trace_event *e)
 		(info && !strncmp(info->name, "fcntl", 5));
 }
 
-/* The end of a connection, as a read shows it. */
+/* Does a read show the end of a connection? */
 static bool is_eof(const struct trace_event *e)
 {
 	return e->what == TRACE_CALL && trace_event_call(e) == TRACE_CALL_READ &&
 		e->file == TRACE_FILE_TCP && e->ret == 0;
 }
 
-/* Failures that never accuse anything are not kept. */
+/* Can the failure accuse a program? Others are not kept. */
 static bool is_worth_keeping(const struct trace_event *e, int error)
 {
 	return error && !is_chatter(error) &&
@@ -248,7 +249,7 @@ static void add_signal(struct traced_process *p, const struct trace_event *e)
 	}
 }
 
-/* "/usr/sbin/glusterfsd" runs as "glusterfsd"; names have 15 bytes at most. */
+/* "/usr/sbin/glusterfsd" runs as "glusterfsd". Names have at most 15 bytes. */
 static int add_exec(struct traces *t, uint32_t host, uint32_t process, const struct trace_event *e)
 {
 	struct traced_process *p = &t->processes[process];
@@ -263,7 +264,7 @@ static int add_exec(struct traces *t, uint32_t host, uint32_t process, const str
 	snprintf(comm, sizeof(comm), "%.15s", slash ? slash + 1 : path);
 	if (!*comm)
 		return 0;
-	/* Its activity until now belongs to another program. */
+	/* Its activity so far belongs to another program. */
 	seen->serves = seen->serves || p->seen.serves;
 	seen->listens = seen->listens || p->seen.listens;
 	seen->talks = seen->talks || p->seen.talks;
@@ -271,7 +272,7 @@ static int add_exec(struct traces *t, uint32_t host, uint32_t process, const str
 	return traces_name_process(t, host, e->pid, comm);
 }
 
-/* A child runs its parent's program until it executes another. */
+/* A child runs the program of its parent until it executes another one. */
 static int add_fork(struct traces *t, uint32_t host, uint32_t parent, const struct trace_event *e)
 {
 	uint32_t child;

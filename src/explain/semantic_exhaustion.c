@@ -1,7 +1,6 @@
-/* Programs whose calls fail because something ran out or broke: space, descriptors, memory, a disk.
- * No other process need have been traced: such an errno that persists, or that a process ended
- * with, is evidence by itself. Clients that waited for the program meanwhile make it more
- * certain. */
+/* Programs with calls that fail because something ran out or broke: space, descriptors, memory, a
+ * disk. No other process has to be traced: such an errno is evidence by itself if it persists, or
+ * if it ended the process. Clients that waited for the program make it more certain. */
 #include "explain/semantic.h"
 
 #include "base/array.h"
@@ -15,13 +14,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A failure persists if it is this frequent for this long; or this frequent in any time. */
+/* A failure persists if it happens PERSISTENT_N times over at least PERSISTENT_NS, or
+ * PERSISTENT_MANY times in any time. */
 #define PERSISTENT_N 10
 #define PERSISTENT_NS (10 * NS_PER_SEC)
 #define PERSISTENT_MANY 1000
-/* A process that ends with a status this shortly after a failed call ended because of it. */
+/* A process that exits at most this long after a failed call ended because of it. */
 #define ENDED_NS NS_PER_SEC
-/* A failure this shortly before the end of the data is still going on. */
+/* A failure at most this long before the end of the data continues. */
 #define GOES_ON_NS (10 * NS_PER_SEC)
 /* A failure of a server affects its clients for this long. */
 #define EXPLAINS_US INT64_C(60000000)
@@ -29,8 +29,8 @@
 #define SURE_ENDED 0.8
 #define SURE_PERSISTENT 0.85
 #define SURE_BOTH 0.9
-#define SURE_FELT 0.95	    /* and a client waited for it in vain */
-#define SURE_UNTRAINED 0.97 /* factor: what is normal was not learnt */
+#define SURE_FELT 0.95	    /* and a client waited for it */
+#define SURE_UNTRAINED 0.97 /* factor: normal failures were not learnt */
 
 /* The same call of the same program with the same errno. */
 struct shortage {
@@ -39,8 +39,8 @@ struct shortage {
 	bool compat;
 	uint64_t n;
 	int64_t first_ns, last_ns;
-	uint32_t example; /* the first failure, one with a name if there is any; TRACES_NONE */
-	uint32_t ended;	  /* the first process that ended with it; TRACES_NONE */
+	uint32_t example; /* the first failure, preferably one with a name; TRACES_NONE */
+	uint32_t ended;	  /* the first process that ended because of it; TRACES_NONE */
 	uint32_t n_ended;
 };
 
@@ -48,7 +48,7 @@ struct shortages {
 	const struct traces *t;
 	const struct semantic_options *options;
 	struct semantic *s;
-	uint32_t n_told; /* existing findings, of other kinds */
+	uint32_t n_told; /* number of existing findings of other kinds */
 	struct shortage *items;
 	size_t n, cap;
 };
@@ -108,8 +108,8 @@ static int gather_failures(struct shortages *q)
 	return 0;
 }
 
-/* Rows count all failures, of which a summary logs some. They do not show the file: if that
- * matters, the log must have it. */
+/* Rows count all failures; a summary logs only some. Rows do not show the file: if that matters,
+ * the log must have it. */
 static int gather_tallies(struct shortages *q)
 {
 	for (size_t i = 0; i < q->t->n_tallies; i++) {
@@ -135,8 +135,8 @@ static int gather_tallies(struct shortages *q)
 	return 0;
 }
 
-/* Processes that ended with a status after such a failure. Those that died by a signal crashed,
- * which semantic_crash.c reports. */
+/* Collect processes that exited after such a failure. semantic_crash.c reports those that died by a
+ * signal. */
 static int gather_ends(struct shortages *q)
 {
 	for (uint32_t i = 0; i < q->t->n_processes; i++) {
@@ -169,7 +169,7 @@ static bool is_persistent(const struct shortage *item)
 		(item->n >= PERSISTENT_N && item->last_ns - item->first_ns >= PERSISTENT_NS);
 }
 
-/* The host of a finding; TRACES_NONE: that name is unknown. */
+/* The host of a finding; TRACES_NONE: the name is unknown. */
 static uint32_t host_of(const struct traces *t, const struct semantic_finding *f)
 {
 	uint32_t host;
@@ -177,7 +177,7 @@ static uint32_t host_of(const struct traces *t, const struct semantic_finding *f
 	return strmap_get(&t->by_host, f->component->observer, &host) ? host : TRACES_NONE;
 }
 
-/* Is it already explained: is the program accused, or a server that it may depend on? */
+/* Is it already explained, because the program or a server that it may depend on is accused? */
 static bool is_explained(const struct shortages *q, const struct shortage *item)
 {
 	const struct traces *t = q->t;
@@ -200,7 +200,7 @@ static bool is_explained(const struct shortages *q, const struct shortage *item)
 	return false;
 }
 
-/* The end of a connection on which a client waited for an answer of the program meanwhile, and the
+/* The connection on which a client waited for an answer of the program during the failure, and the
  * longest wait; TRACES_NONE: none. */
 static uint32_t find_waiting(
 	const struct shortages *q, const struct shortage *item, int64_t *ret_us)

@@ -51,7 +51,7 @@ void file_table_free(struct file_table *t)
 	free(t);
 }
 
-/* A table that only this process has. */
+/* Make sure that only this process uses the table. */
 static int table_own(struct file_table **t)
 {
 	struct file_table *own;
@@ -77,7 +77,7 @@ static int table_own(struct file_table **t)
 	return 0;
 }
 
-/* Where the descriptor is, or would be. */
+/* The index of the descriptor, or where it would be inserted. */
 static size_t table_place(const struct file_table *t, int32_t fd)
 {
 	size_t low = 0, high = t->n;
@@ -133,7 +133,8 @@ int file_table_close(struct file_table **t, int32_t fd, int64_t at_ns)
 		return 0;
 	if (table_own(t) < 0)
 		return -ENOMEM;
-	(*t)->items[at].gone_ns = at_ns; /* a copy has the same order */
+	(*t)->items[at].gone_ns = at_ns; /* a copy has the same order, so the index is still
+					  * valid */
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Frees old state: traces are a picture of the recent past. */
+/* Frees old state: traces cover only the recent past. */
 #include "explain/semantic_traces.h"
 
 #include "base/array.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The new places of things after others were removed: TRACES_NONE if they were removed, too. */
+/* The new indexes after a removal; TRACES_NONE: removed. */
 struct moves {
 	uint32_t *hosts, *programs, *processes;
 };
@@ -20,7 +20,7 @@ static void moves_release(struct moves *m)
 	free(m->processes);
 }
 
-/* Initially all are removed, until marked to stay. */
+/* Initially all are removed; marks keep some. */
 static int moves_init(struct moves *m, const struct traces *t)
 {
 	m->hosts = calloc(t->n_hosts + 1, sizeof(*m->hosts));
@@ -29,7 +29,7 @@ static int moves_init(struct moves *m, const struct traces *t)
 	return m->hosts && m->programs && m->processes ? 0 : -ENOMEM;
 }
 
-/* From marks to new places. */
+/* Turn marks into new indexes. */
 static void moves_number(uint32_t *moves, size_t n)
 {
 	uint32_t next = 0;
@@ -118,7 +118,7 @@ static void drop_tallies(struct traces *t, int64_t before_us)
 	t->n_tallies = n;
 }
 
-/* Processes that have ended, and those of hosts without activity, are removed. */
+/* Mark processes to keep: not those that have ended, and not those on hosts without activity. */
 static void mark_processes(struct traces *t, struct moves *m, int64_t before_ns)
 {
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -135,7 +135,7 @@ static void mark_processes(struct traces *t, struct moves *m, int64_t before_ns)
 		m->processes[t->pair_list[i].process] = 1;
 }
 
-/* The activity of a process that is removed stays with its program. */
+/* The program takes over the activity of its removed processes. */
 static void bequeath(struct traces *t, const struct moves *m)
 {
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -169,8 +169,8 @@ static bool is_sought(const struct traces *t, uint32_t host)
 	return false;
 }
 
-/* Servers stay as long as their host does, and as long as others have connections to it: their fate
- * distinguishes a crash from an orderly end. */
+/* Keep servers as long as their host stays, and as long as others have connections to it: limpet
+ * must know whether a server crashed or ended normally. */
 static void mark_programs(const struct traces *t, struct moves *m, int64_t before_us)
 {
 	for (size_t i = 0; i < t->n_programs; i++) {
@@ -281,8 +281,8 @@ static void move_hosts(struct traces *t, const struct moves *m)
 	}
 }
 
-/* The keys contain numbers that have changed. Several processes may have had one number: the last
- * one has it. */
+/* Rebuild the keys, which contain changed indexes. If several processes had the same pid, the last
+ * one keeps it. */
 static int keys_anew(struct traces *t)
 {
 	struct strmap *maps[] = {&t->by_host, &t->by_program, &t->by_process, &t->by_peer,
@@ -337,7 +337,7 @@ int traces_forget(struct traces *t, int64_t before_ns)
 	moves_number(m.hosts, t->n_hosts);
 	moves_number(m.programs, t->n_programs);
 	moves_number(m.processes, t->n_processes);
-	move_ports(t, &m, before_ns); /* while processes are still where they were */
+	move_ports(t, &m, before_ns); /* while processes still have their old indexes */
 	move_processes(t, &m, before_ns);
 	move_programs(t, &m);
 	move_hosts(t, &m);

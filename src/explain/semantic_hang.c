@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server may itself wait for another; this many steps are followed. */
+/* A server may wait for another one; follow this many steps. */
 #define STEPS_MAX 8
-/* A call that failed on the server this shortly before may be the reason. */
+/* A call of the server that failed at most this long before may be the reason. */
 #define REASON_NS (60 * NS_PER_SEC)
 
 #define SURE_SILENT 0.75 /* a call on a file hangs, and one server is silent */
-#define SURE_REQUEST 0.7 /* the same of a call that waits for the answer itself */
-#define SURE_STUCK 0.6	 /* no server is silent, but a thread of one is stuck */
+#define SURE_REQUEST 0.7 /* the same, for a call that itself waits for the answer */
+#define SURE_STUCK 0.6	 /* no server is silent, but a thread of a server is stuck */
 #define SURE_SEVERAL 0.8 /* factor: several servers are silent */
-#define SURE_MORE 0.08	 /* for each fact that agrees */
+#define SURE_MORE 0.08	 /* added for each fact that agrees */
 #define SURE_MOST 0.97
 
 /* The evidence against one server. */
@@ -29,10 +29,10 @@ struct hung {
 	uint16_t port;
 	uint32_t n; /* calls of clients that hang */
 	uint32_t first_call;
-	uint32_t clients[8], n_clients; /* hosts, as many as matter */
+	uint32_t clients[8], n_clients; /* hosts, up to the number that matters */
 	bool on_files, alone, silent;
-	uint32_t stuck; /* a call of the server, TRACES_NONE */
-	uint32_t peer;	/* the silent peer, TRACES_NONE */
+	uint32_t stuck; /* a stuck call of the server; TRACES_NONE: none */
+	uint32_t peer;	/* the silent peer; TRACES_NONE: none */
 	int64_t silent_from_us, silent_to_us;
 	int64_t first_ns, last_ns;
 };
@@ -52,7 +52,7 @@ static bool is_file(uint8_t file)
 	return file == TRACE_FILE_STORAGE || file == TRACE_FILE_DIRECTORY;
 }
 
-/* Is it a call on a file, which ends soon unless another party does not do its work? */
+/* Is it a call on a file, which should return soon? */
 static bool is_file_call(const struct traced_slow *c)
 {
 	switch (c->call) {
@@ -68,7 +68,7 @@ static bool is_file_call(const struct traced_slow *c)
 	}
 }
 
-/* Does it read the answer of a server that it has asked? */
+/* Does it read the answer to a request? */
 static bool is_request(const struct traced_slow *c)
 {
 	return c->file == TRACE_FILE_TCP &&
@@ -103,7 +103,7 @@ static int64_t silence_during(
 	return best;
 }
 
-/* Is it silent long enough for a hang? */
+/* Was it silent long enough for a hang? */
 static bool is_silent(const struct hanging *h, const struct traced_peer *p,
 	const struct traced_slow *c, struct traced_span *ret)
 {
@@ -117,8 +117,8 @@ static bool is_remote_of(const struct traced_peer *p, const struct traced_slow *
 	return ends_split(c->name, local, remote) && !strcmp(remote, p->name);
 }
 
-/* The peers of a host (with `itself` also those on the same host) that are silent during a call.
- * Peers that never answer anything (where logs and statistics go) do not count, if there are
+/* Find the peers of a host that are silent during a call; `itself`: including those on the same
+ * host. Peers that never answer (receivers of logs and statistics) do not count if there are
  * others. */
 static void find_silent(
 	struct hanging *h, uint32_t host, const struct traced_slow *c, bool request, bool itself)
@@ -144,8 +144,8 @@ static void find_silent(
 	}
 }
 
-/* A call of a server that occupies one of its threads: on a file, for at least half of the time of
- * the client's. TRACES_NONE: none. */
+/* A call of a server that blocks one of its threads: it is on a file, and takes at least half as
+ * long as the client's call. TRACES_NONE: none. */
 static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct traced_slow *c)
 {
 	struct traced_span span = {c->start_ns / 1000, (c->start_ns + c->dur_ns) / 1000};
@@ -163,8 +163,8 @@ static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct 
 	return best;
 }
 
-/* Do others get answers from the server during the call? Not only when it begins or ends: a server
- * that recovers answers all clients again. */
+/* Do others get answers from the server during the call? Answers at its beginning and end do not
+ * count: a server that recovers answers all clients again. */
 static bool answers_others(const struct hanging *h, uint32_t server, const struct traced_slow *c)
 {
 	int64_t margin_us = h->options->hang_after_us / 4;
@@ -250,7 +250,7 @@ static int add_silent(struct hanging *h, uint32_t call, uint32_t peer, bool alon
 	return 0;
 }
 
-/* A server that waits for another is not to blame: continue with that one. */
+/* A server that waits for another is not at fault: continue with that one. */
 static void follow(struct hanging *h, const struct traced_slow *c)
 {
 	for (unsigned step = 0; step < STEPS_MAX && h->n_silent == 1; step++) {
@@ -265,8 +265,8 @@ static void follow(struct hanging *h, const struct traced_slow *c)
 	}
 }
 
-/* The server's own trace shows that it works, and it answers others: a client that does not read
- * the answer, or whose connection is broken, is not its fault. */
+/* Does the server's own trace show that it works, and does it answer others? Then the client does
+ * not read the answer, or its connection is broken, which is not the server's fault. */
 static bool is_cleared(const struct hanging *h, uint32_t peer, const struct traced_slow *c)
 {
 	uint32_t server = h->t->peers[peer].server;
@@ -275,7 +275,7 @@ static bool is_cleared(const struct hanging *h, uint32_t peer, const struct trac
 		find_stuck(h, server, c) == TRACES_NONE;
 }
 
-/* No server is silent: is a thread of one stuck that the client depends on? */
+/* If no server is silent: is a thread stuck in a server that the client depends on? */
 static int blame_stuck(struct hanging *h, uint32_t call, bool *ret_found)
 {
 	const struct traced_slow *c = &h->t->slow[call];
@@ -307,7 +307,7 @@ static int note_unexplained(struct hanging *h, uint32_t call, const char *why)
 	return tell_note(h->s, &sb);
 }
 
-/* Find the server that a call of a client waits for. */
+/* Find the server for which a client's call waits. */
 static int judge_call(struct hanging *h, uint32_t call)
 {
 	const struct traced_slow *c = &h->t->slow[call];
@@ -317,7 +317,7 @@ static int judge_call(struct hanging *h, uint32_t call)
 
 	find_silent(h, h->t->processes[c->process].host, c, request, true);
 	if (request && !h->n_silent)
-		return 0; /* it waits for a message that is not an answer */
+		return 0; /* it waits for a message, not for an answer */
 	for (size_t i = 0; i < h->n_silent;) {
 		if (is_cleared(h, h->silent[i], c))
 			h->silent[i] = h->silent[--h->n_silent];
@@ -443,7 +443,7 @@ static void hanging_release(struct hanging *h)
 	free(h->silent);
 }
 
-/* Threads of servers that are stuck, though no client was seen to wait for them. */
+/* Note stuck threads of servers if no client waited for them. */
 static int note_stuck(struct hanging *h)
 {
 	int r = 0;

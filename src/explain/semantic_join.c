@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Findings of windows begin and end with these: this much earlier is still the same time. */
+/* Findings about windows begin and end with windows, so this many windows earlier is still the same
+ * time. */
 #define WINDOWS_EARLY 2
 
 static uint32_t find_component(const struct lp_verdict *v, const struct lp_identity *component)
@@ -31,7 +32,7 @@ static bool is_wanted(const char *component, const char *const *globs, uint32_t 
 	return !n;
 }
 
-/* One more component, which is in no table. */
+/* Add a component that is in no table. */
 static int add_component(struct lp_verdict *v, const struct lp_identity *component)
 {
 	uint32_t n = v->n_components;
@@ -102,8 +103,8 @@ static int add_suspect(
 	return 0;
 }
 
-/* The worse of both findings. A dead or hanging server is as bad as an absent one; errors are no
- * better. */
+/* Use the worse of both findings. A dead or hanging server is as bad as an absent one, and so are
+ * errors. */
 static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
 {
 	double severity = rank_severity(RANK_SIZE_ABSENT, f->n, f->n);
@@ -116,7 +117,7 @@ static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
 	s->indicted_us = f->first_us < s->indicted_us ? f->first_us : s->indicted_us;
 }
 
-/* Is it settled for the operator: muted, or over when it was cleared? */
+/* Did the operator settle it: is it muted, or was it over when it was cleared? */
 static bool is_settled(
 	const struct explain_context *ctx, const char *name, const struct semantic_finding *f)
 {
@@ -141,7 +142,7 @@ static int join_one(struct explain_context *ctx, const struct semantic_finding *
 		return -ENOMEM;
 	s = find_suspect(v, component);
 	weigh(s, f);
-	/* It is known why it does nothing. */
+	/* The reason why it does nothing is known. */
 	s->level = LP_LEVEL_SUSPECT;
 	s->gone = LP_GONE_NOTHING;
 	ctx->semantic[component] = f;

@@ -5,19 +5,19 @@
 #include "explain/context.h"
 #include "explain/semantic.h"
 
-/* Before the explanation begins: add the accused components and the notes to the verdict.
- * `components` (globs; n 0: all) selects those that are wanted. */
+/* Call this before the explanation. It adds the accused components and the notes to the verdict.
+ * `components` (globs; n 0: all) selects components. */
 int semantic_join_components(struct lp_verdict *v, const struct semantic *s,
 	const char *const *components, uint32_t n, struct lp_err *err);
 
-/* When the suspects were gathered: make suspects of the findings, or add them to existing suspects
- * (ctx->semantic). */
+/* Call this after suspects_gather(). It makes suspects of the findings, or adds them to existing
+ * suspects (ctx->semantic). */
 int semantic_join_suspects(
 	struct explain_context *ctx, const struct semantic *s, struct lp_err *err);
 
-/* Does the trouble of a suspect follow from the finding in the logs about another one of the same
- * server? That a server crashed or hangs explains everything that is odd about it from then on, and
- * errors that it passes on are one problem with what is odd at that time. */
+/* Does the trouble of a suspect follow from a finding in the logs about another suspect on the same
+ * server? A crash or a hang explains all trouble of the server from then on. Errors that it passes
+ * on belong to the same problem as other trouble at that time. */
 bool semantic_explains(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *other);
 

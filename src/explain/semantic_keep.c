@@ -1,4 +1,4 @@
-/* Findings about state that was already freed. */
+/* Keeps findings about state that was already freed. */
 #include "explain/semantic_reader.h"
 
 #include "base/array.h"
@@ -73,8 +73,8 @@ static int finding_copy(struct semantic *to, const struct semantic_finding *from
 	return copy_words(f, from);
 }
 
-/* The old and the new finding become one: in the new words, unless the old one was graver. If it
- * begins earlier than its evidence, `carried` is set. */
+/* Merge an old and a new finding: use the new text, unless the old finding was graver. Sets
+ * `carried` if it begins before its evidence. */
 static int combine(struct semantic_finding *f, const struct semantic_finding *then,
 	const struct semantic_finding *now)
 {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A descriptor that was examined only after the call is still the right one. */
+/* A descriptor that was examined at most this long after the call is still the right one. */
 #define LATE_NS (5 * NS_PER_SEC)
-/* More ports without a server are not kept. */
+/* At most this many ports without a server are kept. */
 #define PORTS_MAX 100000
 
 bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port)
@@ -67,7 +67,7 @@ static bool is_gone(const struct trace_descriptor *d)
 	return d->change == TRACE_FD_CLOSE || d->change == TRACE_FD_EXEC;
 }
 
-/* The port at which the process has a socket, which may be new; NULL in `*ret`: there are too many.
+/* The port of a socket of the process, added if it is new. `*ret` is NULL if there are too many.
  */
 static int port_find(
 	struct traces *t, uint32_t host, uint16_t port, uint32_t process, struct traced_port **ret)
@@ -92,8 +92,8 @@ static int port_find(
 	return 0;
 }
 
-/* A connection that was accepted, or a socket that listens: its process serves. At any other port
- * it does if others turn out to connect to it. */
+/* Note a socket. A process with an accepted connection or a listening socket serves. A process with
+ * any other port serves if others connect to it later. */
 static int port_take(
 	struct traces *t, uint32_t host, uint32_t process, const struct trace_descriptor *d)
 {
@@ -118,7 +118,7 @@ static int port_take(
 	return 0;
 }
 
-/* Clients cannot reach a server: it is a peer, too. */
+/* A server that clients cannot reach is a peer, too. */
 static int note_missing(struct traces *t, const struct traced_failure *f)
 {
 	char local[END_MAX], remote[END_MAX];
@@ -162,7 +162,7 @@ int traces_name_slow(struct traces *t, struct traced_slow *s)
 	return name_take(&t->processes[s->process], s->fd, &s->name, &s->file);
 }
 
-/* A descriptor that was examined only after the call is still the right one. */
+/* Use a descriptor that was examined after the call. */
 static int name_late(struct traces *t, uint32_t process, const struct trace_descriptor *d)
 {
 	int64_t since_ns = d->time_ns - LATE_NS;
@@ -228,8 +228,8 @@ static bool has_port(const struct traces *t, uint32_t host, uint16_t port)
 	return false;
 }
 
-/* Several observers may be one machine: the only one of them that has the port. TRACES_NONE if
- * there is none, or more than one. */
+/* Several observers may be on one machine. Find the only one of them that has the port;
+ * TRACES_NONE: none, or more than one. */
 static uint32_t find_neighbour(
 	const struct traces *t, uint32_t from, const char *address, uint16_t port)
 {
@@ -250,14 +250,13 @@ static uint32_t find_neighbour(
 	return found;
 }
 
-/* Must it be looked up again when more is known, because the address alone does not identify the
- * host? */
+/* Must the address be looked up again later, because it does not identify the host? */
 static bool is_ambiguous(const struct traces *t, const char *address)
 {
 	return address_is_loopback(address) || hosts_is_shared(t->addresses, address);
 }
 
-/* The host that has an address, which may be new: one without an archive. */
+/* The host with an address; added without an archive if it is new. */
 static int host_of_address(
 	struct traces *t, uint32_t from, const char *address, uint16_t port, uint32_t *ret)
 {
@@ -277,7 +276,7 @@ static int host_of_address(
 
 int traces_know_address(struct traces *t, struct traced_peer *p)
 {
-	/* Adding a host moves nothing but hosts. */
+	/* Adding a host moves only hosts in memory. */
 	p->asked = t->addresses ? t->addresses->n : 0;
 	return host_of_address(t, p->host, p->address, p->port, &p->server);
 }
@@ -320,7 +319,7 @@ static void guess_servers(struct traces *t, uint32_t host)
 	}
 }
 
-/* The ports that others connect to: their programs serve. */
+/* Programs with ports that others connect to are servers. */
 static int know_ports(struct traces *t)
 {
 	_cleanup_(strmap_release) struct strmap sought = {0};
@@ -369,7 +368,7 @@ int traces_know(struct traces *t)
 	uint32_t n_addresses = t->addresses ? t->addresses->n : 0;
 	int r = 0;
 
-	/* The addresses, or ports, of an observer may have become known only now. */
+	/* The addresses, or ports, of an observer may have become known since. */
 	for (size_t i = 0; r == 0 && i < t->n_peers; i++) {
 		if (t->peers[i].asked != n_addresses || is_ambiguous(t, t->peers[i].address))
 			r = traces_know_address(t, &t->peers[i]);
@@ -396,7 +395,7 @@ uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port)
 		if (t->programs[i].host != host || !t->programs[i].serves)
 			continue;
 		if (found != TRACES_NONE)
-			return TRACES_NONE; /* which of them? */
+			return TRACES_NONE; /* it is not clear which one */
 		found = i;
 	}
 	return found;

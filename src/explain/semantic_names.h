@@ -4,7 +4,7 @@
 
 #include "explain/semantic_traces.h"
 
-/* An address of the machine itself: 127.x.x.x, ::1. */
+/* Is it a loopback address (127.x.x.x, ::1)? */
 bool address_is_loopback(const char *address);
 
 #endif

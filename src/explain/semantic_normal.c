@@ -12,7 +12,7 @@ static const struct {
 	int error;
 	unsigned calls;
 } everyday[] = {
-	/* Not now, not yet, again. */
+	/* Temporary failures: try again. */
 	{EAGAIN, ANY},
 	{EINPROGRESS, ANY},
 	{EALREADY, ANY},
@@ -33,7 +33,7 @@ static const struct {
 	{EPERM, NAMES | OF(PROCESS) | OF(OTHER)},
 	{EBUSY, NAMES},
 	{ESTALE, NAMES},
-	/* Trying out what the kernel, a file or a process can do. */
+	/* Probes for features of the kernel, a file or a process. */
 	{ENOSYS, ANY},
 	{EOPNOTSUPP, ANY},
 	{EXDEV, ANY},
@@ -53,7 +53,7 @@ static const struct {
 	{EISCONN, OF(CONNECT)},
 };
 
-/* The other end is gone, which the rules for crashes report. */
+/* The other end is gone; the rules for crashes report that. */
 static const int lost_connection[] = {ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN,
 	ESHUTDOWN, ETIMEDOUT, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH, ENETDOWN, ENETRESET};
 
@@ -95,8 +95,8 @@ static bool is_named(const char *name, const char *const *names)
 	return false;
 }
 
-/* Calls whose failure means that something ran out. Calls about memory also fail with ENOMEM if an
- * address is not in use: few of them allocate any. */
+/* Calls that fail if something ran out. Of the calls about memory only a few allocate any; the
+ * others fail with ENOMEM if an address is not in use. */
 static const struct {
 	int error;
 	unsigned calls;
@@ -121,7 +121,7 @@ bool normal_is_exhaustion(int error, uint16_t nr, bool compat, unsigned file)
 	if (!info || is_named(info->name, asks) ||
 		(info->call == TRACE_CALL_MEMORY && !is_named(info->name, takes_memory)))
 		return false;
-	/* A terminal whose user has left fails so, too. */
+	/* A terminal without its user also fails with EIO. */
 	if (error == EIO && file != TRACE_FILE_STORAGE && file != TRACE_FILE_DIRECTORY &&
 		file != TRACE_FILE_NONE)
 		return false;

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An archive, opened for its logs or for its rows when needed. */
+/* An archive, which is opened for its logs or its rows on demand. */
 struct stream {
 	size_t file;
 	bool logs;
-	int64_t next_us; /* nothing in it is earlier; INT64_MAX: it has ended */
+	int64_t next_us; /* its data is not earlier; INT64_MAX: it has ended */
 	char *observer;
 	struct lp_source *source;
 	struct lp_batch *batch;	  /* rows: the next one */
-	struct log_place *places; /* logs: the frames, by time */
+	struct log_place *places; /* logs: the frames, in the order of time */
 	size_t n, cap, at;
 };
 
@@ -137,7 +137,7 @@ static int64_t logs_begin(const struct lp_source *source)
 	return first_us;
 }
 
-/* The parts of an archive for the reader, from its head. */
+/* Find the parts of an archive that the reader needs, from its header. */
 static int add_archive(struct reading_all *r, size_t file, const struct lp_source *source)
 {
 	const char *observer = lp_archive_meta_get(source, "observer");
@@ -196,7 +196,7 @@ static int add_place(void *ctx, const struct log_place *place)
 	if ((!calls && strcmp(place->name, TRACE_LOG_DESCRIPTORS) != 0) ||
 		(list->options->to_us && place->first_us >= list->options->to_us) ||
 		(calls && place->last_us < list->options->from_us))
-		return 0; /* files that were opened earlier are still behind their descriptors */
+		return 0; /* files that were opened earlier are still known by their descriptors */
 	if (array_reserve(&s->places, &s->cap, s->n + 1, sizeof(*s->places)) < 0)
 		return -ENOMEM;
 	s->places[s->n++] = *place;
@@ -259,7 +259,7 @@ static int feed_frame(void *ctx, const struct lp_log *log)
 	return semantic_reader_log(f->r->reader, f->s->observer, log, f->err);
 }
 
-/* Damage does not end reading: intact frames are read all the same. */
+/* Continue after damage: intact frames are read. */
 static int feed_logs(struct reading_all *r, struct stream *s, struct lp_err *err)
 {
 	struct lp_err here = {0};

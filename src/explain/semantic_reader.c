@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far it looks back at least; and the interval at which older state is freed. */
+/* The least time to look back; also the interval at which older state is freed. */
 #define LOOK_BACK_NS (600 * NS_PER_SEC)
-/* Of a process without relevant activity, one event per second is kept. */
+/* Keep one event per second of a process without relevant activity. */
 #define ALIVE_SLOTS 1024
 
-/* Records that wait for the watermark; at one time, in this order. */
+/* Records that wait for the watermark, in this order if they have the same time. */
 enum record_kind {
 	RECORD_PRESENCE,
 	RECORD_PROCESS,
@@ -29,12 +29,12 @@ enum record_kind {
 
 struct observer {
 	char *name;
-	uint64_t n_fed;	 /* records fed so far, which gives their order */
-	int64_t seen_us; /* the latest presence that was fed */
+	uint64_t n_fed;	 /* records fed so far; it defines their order */
+	int64_t seen_us; /* the latest time at which it was present */
 	struct alive {
 		int32_t pid;
 		int64_t second;
-	} * alive; /* ALIVE_SLOTS; NULL: no event came yet */
+	} * alive; /* ALIVE_SLOTS items; NULL: no events so far */
 };
 
 struct queued_record {
@@ -63,8 +63,9 @@ struct semantic_reader {
 	struct queued_record **heap; /* the earliest first */
 	size_t n_heap, cap_heap;
 	int64_t watermark_us;	 /* INT64_MIN: none yet */
-	int64_t latest_us;	 /* of everything that was fed */
-	int64_t span_ns, cut_ns; /* how far it looks back; when it frees next, 0: not known yet */
+	int64_t latest_us;	 /* of all data that was fed */
+	int64_t span_ns, cut_ns; /* how far it looks back; when state is freed next, 0: not known
+				  * yet */
 	uint64_t n_late;
 	bool any;
 	struct semantic kept;
@@ -109,7 +110,7 @@ void semantic_reader_free(struct semantic_reader *r)
 	free(r);
 }
 
-/* NULL: out of memory. */
+/* The observer with this name; NULL: out of memory. */
 static struct observer *observer_of(struct semantic_reader *r, const char *name)
 {
 	struct observer *o;
@@ -134,7 +135,7 @@ static struct observer *observer_of(struct semantic_reader *r, const char *name)
 	return o;
 }
 
-/* By time; then by names, as the order in which observers are fed must not matter. */
+/* Sort by time, then by names: the order in which observers are fed must not matter. */
 static bool is_before(const struct queued_record *a, const struct queued_record *b)
 {
 	int names;
@@ -180,7 +181,7 @@ static struct queued_record *heap_pop(struct semantic_reader *r)
 	}
 }
 
-/* Keep a record until its turn. `*ret` is to be filled in, and NULL if it is too late. */
+/* Queue a record. The caller fills in `*ret`, which is NULL if the record is too late. */
 static int record_add(struct semantic_reader *r, const char *observer, int64_t at_ns,
 	enum record_kind kind, const char *text, size_t len, struct queued_record **ret)
 {
@@ -212,7 +213,7 @@ static int record_add(struct semantic_reader *r, const char *observer, int64_t a
 	return 0;
 }
 
-/* Was an event of this process in this second already kept? */
+/* Was an event of this process already kept in this second? */
 static bool is_told(struct observer *o, int32_t pid, int64_t second)
 {
 	size_t slot = (uint32_t)pid % ALIVE_SLOTS;
@@ -385,7 +386,7 @@ int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us,
 	return got;
 }
 
-/* The presence of a log is kept separately from its content. */
+/* The presence of a log is kept separately from its contents. */
 static void take_presence(
 	struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {
@@ -420,7 +421,7 @@ static int take_peer(struct semantic_reader *r, uint32_t host, const struct queu
 		record->values[1], record->values[2]);
 }
 
-/* A record's turn has come. */
+/* Process a record when it is due. */
 static int record_take(struct semantic_reader *r, struct queued_record *record)
 {
 	struct traces *t = &r->t;
@@ -471,8 +472,8 @@ static int cut(struct semantic_reader *r)
 	return got < 0 ? got : traces_forget(&r->t, before_ns);
 }
 
-/* Free at all due times up to this one. If nothing comes for long, nothing is left after a few of
- * them. */
+/* Free state at all due times up to this one. If no data comes for a long time, nothing is left
+ * after a few of them. */
 static int cut_until(struct semantic_reader *r, int64_t until_ns)
 {
 	int got = 0;

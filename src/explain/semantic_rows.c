@@ -65,7 +65,7 @@ static int take_tally(
 		w->r, c->observer, w->b->wall_us[n], c->name, cell(w, column_of(w, "n"), i, n));
 }
 
-/* "glusterfsd.812:storage-read" is of process 812. That is reported once per batch. */
+/* "glusterfsd.812:storage-read" belongs to process 812. This is fed once per batch. */
 static int take_process(
 	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
@@ -121,7 +121,7 @@ static int take_kind(const struct row_reader *w)
 		for (uint32_t n = w->b->carry; got == 0 && n < w->b->n_samples; n++) {
 			if (!is_present(w, i, n))
 				continue;
-			/* Only the first of an observer's many components has anything to say. */
+			/* Only the first component of an observer adds anything. */
 			seen_us = seen_us ? seen_us : semantic_reader_seen_us(w->r, c->observer);
 			if (!seen_us)
 				return -ENOMEM;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More would not be read. */
+/* Nobody reads more notes than this. */
 #define NOTES_MAX 12
 
 /* "PID" stands for the number of the process. */

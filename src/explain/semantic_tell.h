@@ -1,4 +1,4 @@
-/* Sentences about calls, processes and servers, and findings and notes made of them. */
+/* Sentences about calls, processes and servers; findings and notes made of these. */
 #ifndef EXPLAIN_SEMANTIC_TELL_H
 #define EXPLAIN_SEMANTIC_TELL_H
 
@@ -7,18 +7,18 @@
 #include "explain/cause.h"
 #include "explain/semantic.h"
 
-/* A finding about a component, which it takes over; NULL: out of memory. */
+/* Add a finding about a component, and take ownership of the component. NULL: out of memory. */
 struct semantic_finding *tell_accuse(struct semantic *s, struct lp_identity *component,
 	const struct cause *cause, double confidence);
 
-/* Add the content of `sb` as a sentence of a finding, or as a note, and empty it. */
+/* Add the contents of `sb` as a sentence of a finding, or as a note, and empty it. */
 int tell_sentence(struct semantic_finding *f, struct strbuf *sb);
 int tell_note(struct semantic *s, struct strbuf *sb);
 
-/* Extend a finding to that time. */
+/* Extend a finding to include these times. */
 void tell_extend(struct semantic_finding *f, int64_t first_ns, int64_t last_ns);
 
-/* The component of a server: its program if that is known, else its port. NULL: out of memory. */
+/* The component of a server: its program if it is known, else its port. NULL: out of memory. */
 struct lp_identity *tell_component(
 	const struct traces *t, uint32_t host, uint32_t program, uint16_t port);
 
@@ -47,7 +47,8 @@ int tell_slow_call(
 char *tell_advice(
 	const struct traces *t, uint32_t process, int error, int signal, const struct cause *cause);
 
-/* The last failure of a process that is not normal, from `from_ns` to `to_ns`; TRACES_NONE. */
+/* The last failure of a process that is not normal, from `from_ns` to `to_ns`; TRACES_NONE:
+ * none. */
 uint32_t tell_last_failure(const struct traces *t, const struct semantic_options *options,
 	uint32_t process, int64_t from_ns, int64_t to_ns);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ANSWERS_APART_US INT64_C(2000000)
-/* A client that waits for less is served, if slowly. */
+/* A client that waits for less is being served, even if slowly. */
 #define SILENCE_US INT64_C(1000000)
 
 static void names_free(struct traces *t)
@@ -94,7 +94,7 @@ static void process_key(char key[TRACES_KEY_MAX], uint32_t host, int32_t pid)
 	snprintf(key, TRACES_KEY_MAX, "%u %d", host, pid);
 }
 
-/* A new process, under the number of one that may have ended. */
+/* Add a process with the number of one that may have ended. */
 static int process_add(
 	struct traces *t, uint32_t host, int32_t pid, const char *comm, uint32_t *ret)
 {
@@ -228,7 +228,7 @@ bool traces_silence(const struct traced_peer *p, size_t i, struct traced_span *r
 	return true;
 }
 
-/* Keep the silence of a peer that has ended. */
+/* End the silence of a peer, and keep it. */
 static int end_silence(struct traced_peer *p)
 {
 	struct traced_span span = p->silence;
@@ -243,7 +243,7 @@ static int end_silence(struct traced_peer *p)
 	return 0;
 }
 
-/* An answer came at that time. */
+/* Note that an answer came at that time. */
 static int answer_note(struct traced_peer *p, int64_t wall_us)
 {
 	struct traced_span *last = p->n_answers ? &p->answers[p->n_answers - 1] : NULL;
@@ -311,7 +311,8 @@ void traces_tally_key(
 		errno_name(tally->error, buf));
 }
 
-/* The tally of that name, which may be new; NULL in `*ret`: it is not a tally. */
+/* The tally with this name, added if it is new. `*ret` is NULL if the name is not that of a
+ * tally. */
 static int tally_find(
 	struct traces *t, uint32_t host, const char *name, int64_t value, struct traced_tally **ret)
 {

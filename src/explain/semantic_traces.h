@@ -1,10 +1,8 @@
-/* The content of traces as far as errors, crashes, hangs and shortages are concerned: a picture of
- * the recent past.
+/* The contents of traces that matter for errors, crashes, hangs and shortages, for the recent past.
  *
- * It takes events, changes of descriptors and samples of rows, of all observers in the order of
- * time (semantic_reader.h ensures that); of calls only those are kept that failed or took too long.
- * traces_know() finds out which programs serve, from everything that came so far. traces_forget()
- * frees old state.
+ * It takes events, changes of descriptors and samples of rows of all observers in the order of time
+ * (semantic_reader.h ensures that). It keeps only calls that failed or took too long. traces_know()
+ * finds out which programs serve, from all data so far. traces_forget() frees old state.
  */
 #ifndef EXPLAIN_SEMANTIC_TRACES_H
 #define EXPLAIN_SEMANTIC_TRACES_H
@@ -20,35 +18,35 @@
 
 #define TRACES_NONE UINT32_MAX
 
-/* Failures of a process in the same call with the same errno that are this close together are
+/* Failures of a process in the same call with the same errno that are this close together count as
  * one. */
 #define TRACES_SAME_NS (NS_PER_SEC / 10)
 
-/* An observer; or a server of which there is no archive, under its address. */
+/* An observer, or a server without an archive, which is named by its address. */
 struct traced_host {
 	char *name;
-	bool traced;		   /* there are logs of system calls of it */
+	bool traced;		   /* it has logs of system calls */
 	int64_t first_us, last_us; /* of its data; 0: unknown */
 };
 
 /* Observed use of TCP connections. */
 struct traced_seen {
-	bool serves;  /* accepts them, reads requests from them */
+	bool serves;  /* accepts connections and reads requests */
 	bool listens; /* listens on any port */
-	bool talks;   /* reads from or writes to them */
+	bool talks;   /* reads or writes on connections */
 };
 
-/* All processes of one name of an observer: the component "s3/sys:glusterfsd". */
+/* All processes with one name on an observer: the component "s3/sys:glusterfsd". */
 struct traced_program {
 	uint32_t host;
 	char *comm;
-	struct traced_seen seen; /* in its rows, and of processes that are forgotten */
-	struct traced_seen is;	 /* traces_know(): that, and the use by its processes */
+	struct traced_seen seen; /* in its rows, and by processes that are forgotten */
+	struct traced_seen is;	 /* traces_know(): the same, and the use by its processes */
 	bool serves;		 /* traces_know(): it is a server */
 	bool known;		 /* traces_know(): it has processes or rows */
-	bool ended;		 /* a process of it that was forgotten has ended */
+	bool ended;		 /* one of its forgotten processes has ended */
 	int64_t row_us;		 /* its latest sample; 0: none */
-	int64_t active_us;	 /* the latest in which it made calls; 0: unknown */
+	int64_t active_us;	 /* the latest sample with calls; 0: unknown */
 };
 
 struct traced_process {
@@ -57,11 +55,11 @@ struct traced_process {
 	uint32_t parent; /* its parent process, TRACES_NONE: unknown */
 	int64_t born_ns;
 	int64_t died_ns; /* 0: its end was not seen */
-	int32_t status;	 /* as of wait(2) */
+	int32_t status;	 /* as in wait(2) */
 	int signal;	 /* the last signal that ends processes with a core, 0: none */
 	int64_t signal_ns;
 	bool aborted; /* it sent that signal to itself */
-	int asked;    /* SIGTERM, SIGINT: it was asked to end; 0: no */
+	int asked;    /* SIGTERM or SIGINT if it was asked to end; 0: no */
 	int64_t asked_ns;
 	int64_t last_ns; /* of its last known activity */
 	struct traced_seen seen;
@@ -71,10 +69,10 @@ struct traced_process {
 	uint32_t n_failures;	  /* ever */
 };
 
-/* A call that failed; or (`eof`) the end of a connection that the process had opened. */
+/* A failed call; `eof`: the end of a connection that the process had opened. */
 struct traced_failure {
 	uint32_t process;
-	int64_t first_ns, last_ns; /* when it returned; the last of those that are one */
+	int64_t first_ns, last_ns; /* when it returned; the last one of those that count as one */
 	uint32_t n;
 	uint16_t nr, error;
 	bool compat, eof;
@@ -83,7 +81,7 @@ struct traced_failure {
 	char *name;	    /* the path, or the file behind the descriptor; NULL: unknown */
 };
 
-/* A call that took at least as long as a hang. */
+/* A call that took long enough to count as a hang. */
 struct traced_slow {
 	uint32_t process;
 	int32_t tid;
@@ -99,37 +97,37 @@ struct traced_span {
 	int64_t from_us, to_us;
 };
 
-/* A remote end of connections that processes of an observer opened. */
+/* The remote end of connections that processes of an observer opened. */
 struct traced_peer {
-	uint32_t host;	 /* who opened them */
-	uint32_t server; /* the host that has the address */
-	uint32_t asked;	 /* the number of known addresses when that was looked up */
+	uint32_t host;	 /* the host that opened them */
+	uint32_t server; /* the host with this address */
+	uint32_t asked;	 /* the number of known addresses when the host was looked up */
 	char *name;	 /* "10.77.0.3:24007" */
 	char *address;
 	uint16_t port;
 	int64_t requests, responses;
 	int64_t first_answer_us, last_answer_us; /* 0: never */
 	int64_t last_us;			 /* of its samples */
-	struct traced_span *silences;		 /* times of a request without an answer */
+	struct traced_span *silences;		 /* times with a request and no answer */
 	size_t n_silences, cap_silences;
-	struct traced_span silence;  /* the present one; to_us 0: none */
-	struct traced_span *answers; /* stretches with answers, no more than 2 s apart */
+	struct traced_span silence;  /* the current one; to_us 0: none */
+	struct traced_span *answers; /* times with answers that are at most 2 s apart */
 	size_t n_answers, cap_answers;
 };
 
-/* One kind of failure, from the rows `errno`: of all processes of a program. */
+/* One kind of failureof all processes of a program, from rows of kind `errno`. */
 struct traced_tally {
 	uint32_t program;
 	uint16_t nr, error;
-	int64_t value;		   /* of the counter, in the latest sample */
-	uint64_t n;		   /* since the first sample */
-	int64_t first_us, last_us; /* of the samples that counted any; 0: none */
+	int64_t value;		   /* of the counter in the latest sample */
+	uint64_t n;		   /* failures since the first sample */
+	int64_t first_us, last_us; /* of the samples with failures; 0: none */
 	int64_t row_us;		   /* the latest sample */
 };
 
-/* A port of a host at which a process has a socket. */
+/* A port of a host, and the process that has a socket there. */
 struct traced_port {
-	uint32_t host, process, program; /* program: of a process that was forgotten */
+	uint32_t host, process, program; /* program: if the process was forgotten */
 	uint16_t port;
 	bool accepted, listens;
 	bool served; /* traces_know(): others connect to it */
@@ -157,17 +155,17 @@ struct traces {
 		uint16_t nr, error;
 	} * pair_list;
 	size_t n_pairs, cap_pairs;
-	int64_t now_ns;		       /* of the last known activity of any */
-	uint64_t n_born;	       /* processes, ever */
+	int64_t now_ns;		       /* time of the last known activity of any process */
+	uint64_t n_born;	       /* the number of processes so far */
 	uint64_t n_lost;	       /* events */
-	bool overflow;		       /* there were more failures than are kept */
+	bool overflow;		       /* there were too many failures to keep all */
 	const struct hosts *addresses; /* addresses of observers; may be NULL, and may grow */
 };
 
 /* Zero-initialise it and set hang_ns (and gather, addresses). */
 void traces_release(struct traces *t);
 
-/* Room for one more in an array of the traces; 0 or -ENOMEM. */
+/* Make room for one more item in an array; 0 or -ENOMEM. */
 #define TRACES_ROOM(t, items, n, cap)                                                              \
 	((t)->n >= TRACES_NONE                                                                     \
 			? -ENOMEM                                                                  \
@@ -176,64 +174,65 @@ void traces_release(struct traces *t);
 #define TRACES_KEY_MAX 320
 #define TRACES_COMM_UNKNOWN "?"
 
-/* The number of a host, a program, a process, a peer, which may be new; 0 or -ENOMEM. */
+/* The index of a host, a program, a process or a peer, which is added if it is new; 0 or
+ * -ENOMEM. */
 int traces_host(struct traces *t, const char *name, uint32_t *ret);
 int traces_program(struct traces *t, uint32_t host, const char *comm, uint32_t *ret);
 int traces_process(struct traces *t, uint32_t host, int32_t pid, uint32_t *ret);
 int traces_peer(struct traces *t, uint32_t host, const char *name, uint32_t *ret);
 
-/* The process that has that number at that time: the number may be reused later. */
+/* The process with this pid at this time; pids may be reused later. */
 int traces_process_at(struct traces *t, uint32_t host, int32_t pid, int64_t at_ns, uint32_t *ret);
 
-/* The process runs a program of that name. */
+/* Note that the process runs a program with this name. */
 int traces_name_process(struct traces *t, uint32_t host, int32_t pid, const char *comm);
 
-/* The same at a given time, with its use of TCP; or only that it lives. */
+/* The same at a given time, with its use of TCP; or note only that it is alive. */
 int traces_see_process(
 	struct traces *t, uint32_t host, int32_t pid, int64_t at_ns, const char *comm, bool talks);
 int traces_see_alive(struct traces *t, uint32_t host, int32_t pid, int64_t at_ns);
 
-/* There is data of the host of that time. */
+/* Note that there is data of the host from that time. */
 void traces_see_host(struct traces *t, uint32_t host, int64_t wall_us);
 
-/* Note an event of a process of that host, or a sample of a peer. 0 or -ENOMEM. */
+/* Add an event of a process of a host, or a sample of a peer. 0 or -ENOMEM. */
 int traces_add_event(struct traces *t, uint32_t host, const struct trace_event *e);
 int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t requests,
 	int64_t responses, int64_t waiting_us);
 
-/* A sample of a row `errno` of a host, "glusterfsd:openat:EMFILE". Other names are ignored. 0 or
- * -ENOMEM. */
+/* Add a sample of an `errno` row of a host, "glusterfsd:openat:EMFILE". Other names are ignored. 0
+ * or -ENOMEM. */
 int traces_add_tally(
 	struct traces *t, uint32_t host, const char *name, int64_t wall_us, int64_t value);
 
-/* Does the signal end a process because something went wrong in it (SIGSEGV, SIGABRT, ...)? */
+/* Does the signal end a process because of a fault in it (SIGSEGV, SIGABRT, ...)? */
 bool traces_signal_is_fatal(int signal);
 
-/* The i-th span in which a peer owed an answer for a second or longer, the last of which may be
- * going on; false: there are fewer. */
+/* The i-th time in which a peer owed an answer for a second or longer; the last one may continue.
+ * False: there are fewer. */
 bool traces_silence(const struct traced_peer *p, size_t i, struct traced_span *ret);
 
 int traces_add_descriptor(struct traces *t, uint32_t host, const struct trace_descriptor *d);
 
-/* Find out what the call is about, as far as the process' descriptors show it; and what follows
- * from a failure: a server that could not be reached is a peer, too. */
+/* Find the object of a failed call from the descriptors of its process, and the consequences: a
+ * server that could not be reached is a peer, too. */
 int traces_name_failure(struct traces *t, struct traced_failure *f);
 int traces_name_slow(struct traces *t, struct traced_slow *s);
 
-/* Find out which programs serve, from everything that came so far: programs that were seen to
- * serve, or that own a port to which others connect. If others have connections to a host on which
- * no program was seen to serve (a summary counts requests only once per second, and not connections
- * accepted before), its server is among the programs that listen; else among those that use TCP at
- * all; or it is the only program that was traced there. */
+/* Find out which programs serve, from all data so far: programs that accepted connections, or that
+ * own a port to which others connect. If others have connections to a host without such a program
+ * (a summary counts requests once per second, and does not show older connections), the server is
+ * among the programs that listen, else among those that use TCP, else it is the only program that
+ * was traced there. */
 int traces_know(struct traces *t);
 
-/* Free state that was over before that time: failures, calls, silences; processes that ended,
- * peers, programs and hosts without activity since. Numbers change. 0 or -ENOMEM (then only memory
- * is wasted). */
+/* Free state from before that time: failures, calls, silences, processes that ended, and peers,
+ * programs and hosts without activity since. Indexes change. 0 or -ENOMEM (which only wastes
+ * memory). */
 int traces_forget(struct traces *t, int64_t before_ns);
 
-/* Does the event matter, beyond showing that its process lives? Others need not be kept until their
- * turn. */
+/* Does the event matter, or does it only show that its process is alive? The latter need not be
+ * queued. */
 bool traces_event_matters(const struct traces *t, const struct trace_event *e);
 
 /* Note activity at that time. */
@@ -258,18 +257,18 @@ static inline bool traces_serves(const struct traces *t, uint32_t process)
 	return t->programs[t->processes[process].program].serves;
 }
 
-/* The program that serves a port of a host (port 0: any); TRACES_NONE if that is not known. */
+/* The program that serves a port of a host (port 0: any); TRACES_NONE: unknown. */
 uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port);
 
-/* May an event at a host be caused by a server? Its processes must have connections to it; those of
- * clients in the kernel cannot be seen (then `*ret_sure` is false). */
+/* Can a server have caused an event on a host? Processes of the host must have connections to the
+ * server. Connections of clients in the kernel are not visible; then `*ret_sure` is false. */
 bool traces_linked(const struct traces *t, uint32_t client, uint32_t server, bool *ret_sure);
 
-/* Split "10.77.0.3:24007" or "[fe80::1]:24007"; false if it has no such form. */
+/* Split "10.77.0.3:24007" or "[fe80::1]:24007"; false if the text has another form. */
 bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port);
 
-/* Both ends in the name of a TCP descriptor, "tcp LOCAL REMOTE"; false: it is not one. The remote
- * end is "" if there is none. */
+/* Find both ends in the name of a TCP descriptor, "tcp LOCAL REMOTE"; false: it is not TCP. The
+ * remote end is "" if there is none. */
 #define END_MAX 80
 bool ends_split(const char *name, char local[END_MAX], char remote[END_MAX]);
 

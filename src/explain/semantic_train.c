@@ -1,4 +1,4 @@
-/* Normal failures, learnt from traces of a time without faults. */
+/* Learns normal failures from traces without faults. */
 #include "explain/semantic.h"
 
 #include "base/cleanup.h"

@@ -17,7 +17,7 @@
 #define BUSY_MS 5000
 #define APPLICATION_ID 0x4c4d5054 /* "LMPT" */
 #define SCHEMA_VERSION 1
-/* Far more than anybody enters; a file with more is not ours. */
+/* Far more than anyone enters. A file with more entries is not one of limpet's. */
 #define ENTRIES_MAX 100000
 #define TEXT_BYTES_MAX 4096
 /* A query in a hostile file must not run forever. */
@@ -73,7 +73,7 @@ static int fail(const struct operator_state *s, const char *doing, struct lp_err
 	}
 }
 
-/* Called every STEPS_A_CALL steps of SQLite's machine. */
+/* Called every STEPS_A_CALL steps of SQLite's virtual machine. */
 static int count_steps(void *state)
 {
 	struct operator_state *s = state;
@@ -82,7 +82,7 @@ static int count_steps(void *state)
 	return s->steps > STEPS_MAX;
 }
 
-/* Nothing in the file is to be trusted: no views, no triggers, no functions in the schema. */
+/* Do not trust the file: allow no views, triggers or functions in its schema. */
 static void harden(struct operator_state *s)
 {
 	sqlite3_busy_timeout(s->db, BUSY_MS);
@@ -115,7 +115,7 @@ static int ask(struct operator_state *s, const char *sql, int64_t *ret, struct l
 	return r;
 }
 
-/* 1: a state file of this version; 0: an empty file; else an error. */
+/* Returns 1 for a state file of this version, 0 for an empty file, else an error. */
 static int identify(struct operator_state *s, struct lp_err *err)
 {
 	int64_t application = 0, version = 0, things = 0;
@@ -142,7 +142,7 @@ static int identify(struct operator_state *s, struct lp_err *err)
 	return 1;
 }
 
-/* The same at one moment: between two queries another process may initialise the file. */
+/* The same in one transaction: another process may initialise the file between two queries. */
 static int identify_at_once(struct operator_state *s, struct lp_err *err)
 {
 	int r = run(s, "BEGIN", "read", err), ended;
@@ -154,7 +154,7 @@ static int identify_at_once(struct operator_state *s, struct lp_err *err)
 	return r < 0 ? r : (ended < 0 ? ended : r);
 }
 
-/* Make the table in an empty file. Another process may do so at the same time. */
+/* Create the table in an empty file. Another process may do so at the same time. */
 static int create(struct operator_state *s, struct lp_err *err)
 {
 	static const char sql[] = "CREATE TABLE said ("
@@ -249,7 +249,7 @@ static int take_entry(struct operator_state *s, sqlite3_stmt *stmt, struct lp_er
 	return 0;
 }
 
-/* Read all entries into memory: there are few, and they are asked for often. */
+/* Read all entries into memory: there are few, and they are used often. */
 static int load(struct operator_state *s, struct lp_err *err)
 {
 	static const char sql[] =
@@ -268,8 +268,8 @@ static int load(struct operator_state *s, struct lp_err *err)
 	return r;
 }
 
-/* May we use the file of this name? Not a link of another user; and root must not use a file that
- * belongs to others, who could put anything into it, or that has another name elsewhere. */
+/* May limpet use this file? It must not be a link of another user. And root must not use a file
+ * that belongs to another user, who could change it, or that has several names. */
 static int check_file(const struct stat *st, const char *path, struct lp_err *err)
 {
 	bool ours = st->st_uid == 0 || st->st_uid == geteuid();
@@ -284,7 +284,7 @@ static int check_file(const struct stat *st, const char *path, struct lp_err *er
 	return 0;
 }
 
-/* The path by which SQLite may open the file: one without any link. */
+/* The path for SQLite, without any symbolic link. */
 static int resolve(const char *path, char **ret, struct lp_err *err)
 {
 	_cleanup_close_ int dir = dir_open_of(path, err);
@@ -376,7 +376,7 @@ void state_close(struct operator_state *s)
 	free(s);
 }
 
-/* Run a statement whose parameters are bound, and read everything again. */
+/* Run a statement with bound parameters, and reload all entries. */
 static int finish(struct operator_state *s, sqlite3_stmt *stmt, bool bound, struct lp_err *err)
 {
 	int r = bound && sqlite3_step(stmt) == SQLITE_DONE ? 0 : fail(s, "write", err);
@@ -438,7 +438,8 @@ const struct state_entry *state_entries(const struct operator_state *s, unsigned
 	return s->entries;
 }
 
-/* A name may have brackets of its own ("tcp:[fe80::1]:in"), so it is not a glob for itself. */
+/* A name may have brackets of its own ("tcp:[fe80::1]:in"), so it does not match itself as a
+ * glob. */
 static bool is_meant(const struct state_entry *e, const char *component)
 {
 	return !strcmp(e->component, component) || fnmatch(e->component, component, 0) == 0;

@@ -1,4 +1,4 @@
-/* The operator's statements about components, kept in a small SQLite file. */
+/* What the operator said about components, kept in a small SQLite file. */
 #ifndef EXPLAIN_STATE_H
 #define EXPLAIN_STATE_H
 
@@ -9,8 +9,8 @@
 struct operator_state;
 
 enum state_verb {
-	STATE_ACK,   /* known, being worked on: still shown, marked, no alarm */
-	STATE_MUTE,  /* not to be shown, until a time or forever */
+	STATE_ACK,   /* known and being worked on: still shown and marked, no alarm */
+	STATE_MUTE,  /* not shown, until a time or forever */
 	STATE_CLEAR, /* repaired: earlier data no longer counts */
 	STATE_VERBS,
 };
@@ -21,13 +21,13 @@ const char *state_verb_name(enum state_verb verb);
 struct state_entry {
 	char *component; /* a full name or a glob */
 	enum state_verb verb;
-	int64_t at_us;	  /* when it was stated; for STATE_CLEAR: earlier data no longer counts */
+	int64_t at_us;	  /* when it was said; for STATE_CLEAR: earlier data no longer counts */
 	int64_t until_us; /* 0: for ever */
 	char *note;	  /* why, "" if not given */
 };
 
-/* Open (and make, unless `read_only`) the file; its directory must be there. A missing file is an
- * empty state if read_only. */
+/* Open the file, and create it unless `read_only`; its directory must exist. If `read_only`, a
+ * missing file is an empty state. */
 int state_open(const char *path, bool read_only, struct operator_state **ret, struct lp_err *err);
 void state_close(struct operator_state *s);
 
@@ -42,18 +42,18 @@ int state_forget(struct operator_state *s, enum state_verb verb, const char *com
 /* All entries; `s` owns them, and they are valid until the next change. */
 const struct state_entry *state_entries(const struct operator_state *s, unsigned *ret_n);
 
-/* Does it apply to a component at that time? */
+/* Does the statement apply to a component at this time? */
 bool state_holds(
 	const struct operator_state *s, enum state_verb verb, const char *component, int64_t at_us);
-/* The latest clear of a component, 0 if there is none. */
+/* The time of the latest clear of a component; 0: none. */
 int64_t state_cleared(const struct operator_state *s, const char *component);
 
 /* $LIMPET_STATE, else for root /var/lib/limpet/state.db, else $XDG_STATE_HOME/limpet/state.db, else
- * ~/.local/state/limpet/state.db. The caller frees. NULL: out of memory. */
+ * ~/.local/state/limpet/state.db. The caller frees the result. NULL: out of memory. */
 char *state_default_path(void);
 
-/* Make the directory of state_default_path(), if it is limpet's own: not one that $LIMPET_STATE
- * names, where a typing error would make directories. */
+/* Create the directory of state_default_path(), unless $LIMPET_STATE names it: a typing error there
+ * would create a wrong directory. */
 int state_default_dir_make(struct lp_err *err);
 
 #endif

@@ -19,9 +19,10 @@
 #define NAMES_MAX 8    /* observers listed by name; more are counted */
 #define COVERED_MAX 4  /* the same, each with its times */
 #define GROUPS_MAX 4   /* groups that are too small, the same */
-#define FAILURES_MAX 8 /* files that could not be read, each a reason of its own */
+#define FAILURES_MAX 8 /* files that could not be read, each a separate reason */
 
-/* Files are collected one after the other: what ends no earlier than this is not missed. */
+/* Files are collected one after the other: data that ends earlier than the others by less than this
+ * is not missing. */
 #define SILENT_US (INT64_C(600) * US_PER_SEC)
 #define SILENT_STEPS 3
 
@@ -61,8 +62,8 @@ static bool is_asked_for(const struct lp_diagnose_options *o, const char *observ
 	return !o->n_components;
 }
 
-/* If metrics or groups are selected, only some of the components are visible: then an archive is
- * enough. Clients, whose components are left out, have one as well. */
+/* If metrics or groups are selected, only some components are visible, so an archive is enough.
+ * Clients have an archive, too, although their components are left out. */
 static bool is_there(const struct status_grounds *g, const struct coverage *c, const char *observer)
 {
 	const struct observer_coverage *own = coverage_find(c, observer);
@@ -146,7 +147,7 @@ static int judge_unread(struct lp_verdict *v, const struct lp_dataset *data)
 	return r;
 }
 
-/* What the data itself has to say. Of whoever was set aside as a whole nothing is known. */
+/* Add the notes and problems of the data. Observers that were set aside as a whole are unknown. */
 static int note_data(struct lp_verdict *v, const struct lp_dataset *data)
 {
 	int r = 0;
@@ -162,7 +163,7 @@ static int note_data(struct lp_verdict *v, const struct lp_dataset *data)
 	return r;
 }
 
-/* Observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more"; those that were
+/* Observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more": those that were
  * recorded when no other was, or all. */
 static uint32_t add_times(struct strbuf *sb, const struct coverage *c, bool alone)
 {
@@ -235,7 +236,7 @@ static int unknown_empty(struct lp_verdict *v, const struct lp_diagnose_options 
 	return verdict_unknown(v, "there is nothing to compare in this data%s", when);
 }
 
-/* No group was compared in enough windows: why? */
+/* Why was no group compared in enough windows? */
 static int judge_nothing(
 	struct lp_verdict *v, const struct lp_diagnose_options *o, const struct coverage *c)
 {
@@ -257,7 +258,7 @@ static int judge_nothing(
 	return unknown_apart(v, c);
 }
 
-/* Is it a part of a server that does its work, not just a connection to it? */
+/* Is it a working part of a server, not just a connection to it? */
 static bool is_part(const char *kind)
 {
 	const struct kind *k = kind_find(kind);
@@ -266,8 +267,8 @@ static bool is_part(const char *kind)
 		(k->resource == RESOURCE_NETWORK && k->peers_by != PEERS_BY_END);
 }
 
-/* Connections of one server can be compared with each other. That they are alike proves nothing
- * about its disks and interfaces: if none of these has peers, their state is unknown. */
+/* Connections of one server can be compared with each other. If they are alike, that proves nothing
+ * about its disks and interfaces. If none of these has peers, their state is unknown. */
 static int judge_parts(struct lp_verdict *v)
 {
 	_cleanup_(names_release) struct name_list refused = {.max = GROUPS_MAX};
@@ -309,7 +310,7 @@ static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 		n, n == 1 ? " was" : "s were", sb.text);
 }
 
-/* Is the observer in the verdict already, for whatever reason? */
+/* Is the observer already in the verdict, for any reason? */
 static bool is_reported(const struct lp_verdict *v, const char *observer)
 {
 	const struct lp_suspect *lists[] = {v->suspects, v->absent};
@@ -324,7 +325,7 @@ static bool is_reported(const struct lp_verdict *v, const char *observer)
 	return false;
 }
 
-/* When the data of most observers ends. 0: there are too few. */
+/* When the data of most observers ends; 0: there are too few observers. */
 static int most_end(const struct coverage *c, int64_t *ret_us)
 {
 	_cleanup_free_ double *last = calloc((size_t)c->n + 1, sizeof(*last));
@@ -341,8 +342,8 @@ static int most_end(const struct coverage *c, int64_t *ret_us)
 	return 0;
 }
 
-/* Whose data breaks off long before that of most others: for windows of minutes and more it takes
- * long until it is missed there. */
+/* Find observers with data that ends long before that of most others. With windows of minutes and
+ * more, it takes long until the comparison shows that. */
 static int judge_silent(struct lp_verdict *v, const struct coverage *c)
 {
 	_cleanup_(names_release) struct name_list silent = {.max = NAMES_MAX};
@@ -426,7 +427,7 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_unread(v, g->data);
 	if (r == 0)
 		r = note_data(v, g->data);
-	/* Logs of system calls are judged by themselves: they need no peers. */
+	/* Logs of system calls are judged without peers. */
 	if (r == 0 && c.n_compared < v->params.k && !v->n_traced)
 		r = judge_nothing(v, g->options, &c);
 	else if (r == 0)

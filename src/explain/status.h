@@ -1,5 +1,5 @@
-/* The status of a verdict: fine, suspects, or unknown, decided in one place. docs/detection.md has
- * the rules. */
+/* The status of a verdict: fine, suspects, or unknown. It is decided only here. docs/detection.md
+ * has the rules. */
 #ifndef EXPLAIN_STATUS_H
 #define EXPLAIN_STATUS_H
 
@@ -17,8 +17,8 @@ struct status_grounds {
 	const struct inventory *inventories[2]; /* observers that must be there; may be NULL */
 };
 
-/* Fill in `unknown`, `n_compared` and, once suspects are known, `status`. Observers that no
- * inventory lists become a note. */
+/* Fill in `unknown`, `n_compared` and `status`; suspects must be known. Observers that no inventory
+ * lists become a note. */
 int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp_err *err);
 
 #endif

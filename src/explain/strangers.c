@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This many observers accuse an unrecorded host, and more than half of those that have connections
- * with it. */
+/* At least this many observers, and more than half of those with connections to it, must accuse an
+ * unrecorded host. */
 #define WITNESSES_LEAST 3
 
-/* Did its observer open it, or all of them? */
+/* Did its observer open the connection, or all of them? */
 static bool is_opened(const struct lp_identity *component, enum connection_end end)
 {
 	struct connection c;
@@ -17,7 +17,7 @@ static bool is_opened(const struct lp_identity *component, enum connection_end e
 	return connection_parse(component, &c) && c.out && c.end == end && !c.servers;
 }
 
-/* Mark the observers whose connections with other observers were pooled. */
+/* Mark the observers that have pooled connections with other observers. */
 static void mark_watched(const struct explain_context *ctx, bool *watched)
 {
 	for (uint32_t c = 0; c < ctx->v->n_components; c++) {
@@ -35,8 +35,8 @@ static bool accuses(const struct explain_context *ctx, uint32_t component)
 	return false;
 }
 
-/* Do most observers that have a connection with that host accuse it? Its address is the
- * connection's name. */
+/* Do most observers that have a connection with that host accuse it? The name of the connection is
+ * the address of the host. */
 static bool many_accuse(const struct explain_context *ctx, uint32_t component)
 {
 	const struct lp_identity *own = ctx->v->components[component];
@@ -53,7 +53,7 @@ static bool many_accuse(const struct explain_context *ctx, uint32_t component)
 	return n_accuse >= WITNESSES_LEAST && 2 * n_accuse > n;
 }
 
-/* Is it a connection with an unrecorded host that counts for little? */
+/* Is it a connection with an unrecorded host, which is weak evidence? */
 static bool is_weak(const struct explain_context *ctx, const bool *watched, uint32_t component)
 {
 	return is_opened(ctx->v->components[component], CONNECTION_REMOTE) &&

@@ -1,5 +1,5 @@
-/* Connections with hosts that are not recorded. A slow one may be the fault of either end, and
- * there is no data of the other. If an observer also has connections with recorded observers, those
+/* Connections with hosts that are not recorded. Either end may cause a slow connection, and there
+ * is no data of the other end. If an observer also has connections with recorded observers, those
  * show whether it is at fault. */
 #ifndef EXPLAIN_STRANGERS_H
 #define EXPLAIN_STRANGERS_H

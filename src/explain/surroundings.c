@@ -11,29 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More remarks would not be read: then new ones are left out. */
+/* Nobody reads more remarks than this; further ones are left out. */
 #define ITEMS_MAX 10000
 #define JOBS_MAX 100000
 #define JOB_SLICE_US (600 * US_PER_SEC)
-/* Remarks that are this far apart are separate. */
+/* Remarks that are at least this far apart are separate. */
 #define SAME_US (120 * US_PER_SEC)
 /* A job that does less than this share of the work is not mentioned. */
 #define JOB_SHARE_LEAST 0.5
 #define CONTEXT_MAX 4
 
-/* When a row is worth a remark. */
+/* The condition for a remark about a row. */
 enum when {
 	WHEN_BELOW, /* the column is below the other one */
-	WHEN_ABOVE, /* it is above the other one */
-	WHEN_IS,    /* it has the value */
-	WHEN_MORE,  /* it is above the value */
-	WHEN_GROWS, /* it is a counter that grew since the sample before */
+	WHEN_ABOVE, /* the column is above the other one */
+	WHEN_IS,    /* the column has the value */
+	WHEN_MORE,  /* the column is above the value */
+	WHEN_GROWS, /* the column is a counter that grew since the previous sample */
 };
 
 /* The format of its numbers. */
 enum unit { UNIT_PLAIN, UNIT_THOUSAND };
 
-/* In the order in which a rule is read. */
+/* The order is that in which a rule is read. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct rule {
 	const char *kind, *column;
@@ -188,7 +188,7 @@ static bool is_present(const struct cells *c, uint32_t sample)
 	return c->kind->state[(size_t)c->row * c->batch->cap_samples + sample] & LP_PRESENT;
 }
 
-/* A value, or LP_MISSING. A column that was not read is missing, too. */
+/* A value, or LP_MISSING. A column that was not read is also missing. */
 static int64_t cell(const struct cells *c, int column, uint32_t sample)
 {
 	const int64_t *values = column < 0 ? NULL : c->kind->columns[column];
@@ -368,20 +368,20 @@ static bool is_member(const char *members, const char *name)
 	return false;
 }
 
-/* Is a remark about the component, or about something it depends on? */
+/* Is a remark about the component, or about something that it depends on? */
 static bool concerns(const struct surrounding *i, const struct lp_identity *c)
 {
 	enum resource mine = kind_find(c->kind)->resource, its = kind_find(i->kind)->resource;
 	bool target = mine == RESOURCE_STORAGE && strcmp(c->kind, "disk") != 0;
 
 	if (!strcmp(i->name, c->name) && !strcmp(i->kind, "ost") && !strcmp(c->kind, "osc"))
-		return true; /* for any client */
+		return true; /* it concerns every client */
 	if (strcmp(i->observer, c->observer) != 0)
 		return false;
 	if (!strcmp(i->name, c->name) || is_member(i->name, c->name) ||
 		is_member(i->members, c->name))
 		return mine == its || its == RESOURCE_HOST;
-	/* A target of a file system is on disks of its server; it is not known on which. */
+	/* A target of a file system uses disks of its server, but it is unknown which ones. */
 	if (target && strcmp(c->kind, "osc") != 0)
 		return its == RESOURCE_STORAGE && strcmp(i->kind, c->kind) != 0;
 	return mine == its && mine != RESOURCE_STORAGE;
@@ -406,7 +406,7 @@ static int add_context(struct lp_suspect *s, struct strbuf *sb)
 	return 0;
 }
 
-/* "link down-trained to x1 (of x4)" of the component itself, "raid md0: rebuilding" of others. */
+/* "link down-trained to x1 (of x4)" for the component itself, "raid md0: rebuilding" for others. */
 static int tell_item(const struct surrounding *i, const struct lp_identity *c, struct lp_suspect *s)
 {
 	struct strbuf sb = {0};
@@ -417,7 +417,7 @@ static int tell_item(const struct surrounding *i, const struct lp_identity *c, s
 	return add_context(s, &sb);
 }
 
-/* The work of each job on a server in a span of time. */
+/* The work of each job on a server in a time range. */
 struct job_sums {
 	struct strmap index;
 	double *bytes;
@@ -438,7 +438,7 @@ static int job_sums_add(struct job_sums *j, const struct surrounding_job *job)
 		j->bytes[j->n++] = 0;
 	}
 	if (at >= j->n || !j->bytes)
-		return -ENOMEM; /* never: everything in the index has its place */
+		return -ENOMEM; /* cannot happen: everything in the index has its place */
 	j->bytes[at] += job->bytes;
 	j->all += job->bytes;
 	if (j->bytes[at] > j->best) {
@@ -448,7 +448,7 @@ static int job_sums_add(struct job_sums *j, const struct surrounding_job *job)
 	return 0;
 }
 
-/* The job that did most on the suspect's server during the trouble. */
+/* Name the job that did the most on the suspect's server during the trouble. */
 static int tell_job(
 	const struct surroundings *s, const struct lp_identity *c, struct lp_suspect *suspect)
 {
@@ -492,7 +492,7 @@ static int tell_suspect(
 	return r;
 }
 
-/* Remarks about a suspect are evidence, too. */
+/* Remarks about a suspect are also evidence. */
 static int add_evidence(struct lp_suspect *s)
 {
 	size_t cap = s->n_evidence;

@@ -1,9 +1,9 @@
-/* Facts around a suspect that are not compared with peers: a link that came up with fewer lanes
- * than it has, an array that is being rebuilt, a path that is lost, a job that loads a server.
+/* Facts around a suspect that are not compared with peers: a link that uses fewer lanes than it
+ * has, an array that is being rebuilt, a path that is lost, a job that loads a server.
  *
- * Collectors record such facts as rows of kinds of their own (docs/fields.md). A table of rules
- * decides which rows are worth a remark, and remarks go to the suspects that they concern:
- * `context` of struct lp_suspect.
+ * Collectors record such facts as rows of separate kinds (docs/fields.md). A table of rules decides
+ * which rows are worth a remark, and remarks go to the suspects that they concern: `context` of
+ * struct lp_suspect.
  */
 #ifndef EXPLAIN_SURROUNDINGS_H
 #define EXPLAIN_SURROUNDINGS_H
@@ -12,10 +12,10 @@
 #include <limpet/dataset.h>
 #include <limpet/verdict.h>
 
-/* A remark about a component, and from when to when it was true. */
+/* A remark about a component, with the time in which it was true. */
 struct surrounding {
 	char *observer, *kind, *name;
-	char *members; /* names of disks that it is about, separated by commas; "": only `name` */
+	char *members; /* names of the disks concerned, separated by commas; "": only `name` */
 	char *text;    /* "link down-trained to x1 (of x4)" */
 	uint32_t rule;
 	int64_t first_us, last_us;
@@ -37,15 +37,15 @@ struct surroundings {
 
 void surroundings_release(struct surroundings *s);
 
-/* Take the facts of a batch. -ENOMEM. */
+/* Take the facts of a batch. 0 or -ENOMEM. */
 int surroundings_batch(
 	struct surroundings *s, const struct lp_catalogue *c, const struct lp_batch *b);
 
-/* Read all archives of a dataset. Errors there were already reported. */
+/* Read all archives of a dataset. Their errors were already reported. */
 int surroundings_read(struct surroundings *s, struct lp_dataset *ds, struct lp_err *err);
 
 /* Add the remarks to suspects, warnings and absent components of an explained verdict, in `context`
- * and as evidence, and to their incidents. -ENOMEM. */
+ * and as evidence, and to their incidents. 0 or -ENOMEM. */
 int surroundings_tell(const struct surroundings *s, struct lp_verdict *v);
 
 #endif

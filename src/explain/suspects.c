@@ -6,7 +6,7 @@
 #include "model/verdict_own.h"
 #include <errno.h>
 
-/* Put the finding into its place among the worst of the suspect. */
+/* Insert the finding among the worst findings of the suspect. */
 static void add_finding(const struct explain_context *ctx, struct lp_suspect *s, uint32_t finding)
 {
 	double severity = ctx->facts[finding].severity;
@@ -23,8 +23,8 @@ static void add_finding(const struct explain_context *ctx, struct lp_suspect *s,
 	s->findings[place] = finding;
 }
 
-/* Does a finding of that fate belong into a list: FATE_ASIDE includes everything that makes neither
- * a suspect nor a warning? */
+/* Does a finding with this fate belong in a list? FATE_ASIDE includes everything that makes neither
+ * a suspect nor a warning. */
 static bool belongs(enum fate fate, enum fate list)
 {
 	return fate == list || (list == FATE_ASIDE && fate == FATE_WORKLOAD);
@@ -62,7 +62,7 @@ static bool is_muted(const struct explain_context *ctx, uint32_t component)
 			ctx->state, STATE_MUTE, ctx->v->components[component]->text, ctx->now_us);
 }
 
-/* The lists that a component may be in, the first that has something about it. */
+/* The lists for components. A component is in the first list that applies. */
 struct list {
 	enum fate fate;
 	struct lp_suspect **items;

@@ -1,4 +1,4 @@
-/* Which components are suspects, and which merely differ. */
+/* Which components are suspects, and which only differ. */
 #ifndef EXPLAIN_SUSPECTS_H
 #define EXPLAIN_SUSPECTS_H
 
@@ -9,7 +9,7 @@
  * Muted suspects are only listed as such. */
 int suspects_gather(struct explain_context *ctx, struct lp_err *err);
 
-/* Sort the findings of a suspect, whose cause is known: the most important first. */
+/* Sort the findings of a suspect: the most important first. Its cause must be known. */
 void suspects_order_findings(const struct explain_context *ctx, struct lp_suspect *s);
 
 #endif
