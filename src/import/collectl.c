@@ -24,9 +24,10 @@ enum { PLOT_DISK, PLOT_NET, PLOT_KINDS };
 
 #define OUT_MAX 9
 
-/* The column for a column of a file for plotting; several for the same column are added up. */
+/* Columns of plot files and the columns that they become; if several become the same column, they
+ * are added up. */
 static const struct plot_name {
-	const char *name; /* behind "[DSK:sda]" */
+	const char *name; /* after "[DSK:sda]" */
 	int kind;
 	uint32_t out;
 	double scale;
@@ -79,9 +80,9 @@ static const struct lp_schema plot_schemas[PLOT_KINDS] = {
 	{"net", net_columns, ARRAY_SIZE(net_columns)},
 };
 
-/* A column of a file for plotting that is used. */
+/* A column of a plot file that limpet uses. */
 struct plot_column {
-	uint32_t device; /* position in the list of them, plus 1; 0: not used */
+	uint32_t device; /* index in the list of devices, plus 1; 0: not used */
 	uint32_t out;
 	double scale;
 };
@@ -94,8 +95,8 @@ struct plot_device {
 
 struct collectl {
 	char host[256];
-	int64_t zone_us;	     /* of the dates in files for plotting, east of UTC */
-	bool raw;		     /* a time of a raw file was seen */
+	int64_t zone_us;	     /* of the dates in plot files, east of UTC */
+	bool raw;		     /* the file has times of a raw file */
 	struct plot_column *columns; /* [word] */
 	size_t n_columns;
 	struct plot_device *devices;
@@ -352,7 +353,7 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 		return net_take(c, t, line + 4, err);
 	if (!c->raw && c->n_columns && isdigit((unsigned char)line[0]))
 		return values_take(c, t, line, err);
-	return 0; /* other subsystems */
+	return 0; /* other subsystems are ignored */
 }
 
 static const struct text_format format = {

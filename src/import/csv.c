@@ -41,11 +41,11 @@ struct csv_source {
 	char first_fault[256];
 	bool batching;	       /* batches of the chunk are being delivered */
 	bool finished;	       /* the summary was reported */
-	bool ended;	       /* nothing more can be read */
-	struct lp_err failure; /* why reading ended early, if it did */
+	bool ended;	       /* nothing more to read */
+	struct lp_err failure; /* why reading ended early; no code: it did not */
 };
 
-/* Count an error in the current row, and report it while there are few. */
+/* Count an error in the current row. Only the first few are reported. */
 static void fault(struct csv_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void fault(struct csv_source *s, const char *fmt, ...)
@@ -110,7 +110,7 @@ static bool time_is_wanted(const struct lp_select *select, int64_t us)
 			(!select->to_us || us < select->to_us));
 }
 
-/* Where fields are not separated by commas, a number may have one in place of the point. */
+/* If the separator is not a comma, numbers may have a decimal comma. */
 static enum csv_number number_read(
 	const struct csv_source *s, const struct csv_field *f, double *ret)
 {
@@ -135,7 +135,8 @@ static void row_value(struct csv_source *s, const struct csv_field *f, double *r
 	case CSV_NUMBER:
 	case CSV_MISSING:
 		break;
-	case CSV_INFINITE: /* like an absurdly large one: the code that makes tables reports it */
+	case CSV_INFINITE: /* treated like a very large value: the code that makes tables reports
+			    * it */
 		*ret = INFINITY;
 		break;
 	case CSV_GARBAGE:
@@ -145,7 +146,7 @@ static void row_value(struct csv_source *s, const struct csv_field *f, double *r
 	}
 }
 
-/* Store the values of a row whose time and component are known. */
+/* Store the values of a row with known time and component. */
 static int row_store(struct csv_source *s, const struct csv_field *fields, int64_t us,
 	uint32_t component, struct lp_err *err)
 {
@@ -165,7 +166,7 @@ static int row_store(struct csv_source *s, const struct csv_field *fields, int64
 		return lp_err_sys(err, -ENOMEM, "cannot keep %zu rows", s->rows.n);
 	k = &s->series.kinds[s->series.components[component].kind];
 	for (size_t i = 0; i < l->n_values; i++) {
-		values[i] = 0; /* of a column that is not wanted */
+		values[i] = 0; /* an unselected column */
 		if (!l->wide || k->wanted[i / 64] >> (i % 64) & 1)
 			row_value(s, &fields[l->values[i].column], &values[i]);
 	}
@@ -189,7 +190,7 @@ static int fields_take(
 	return r;
 }
 
-/* A row with a value of each of many components. */
+/* A row with one value for each of many components. */
 static int across_take(struct csv_source *s, int64_t us, struct lp_err *err)
 {
 	const struct csv_layout *l = &s->layout;
@@ -226,8 +227,8 @@ static int row_take(struct csv_source *s, struct lp_err *err)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Read rows until there are that many values. An error ends reading; it is reported when everything
- * before it has been delivered. */
+/* Read rows until there are `max_values` values. An error ends reading; it is reported after all
+ * earlier data has been delivered. */
 static void source_fill(struct csv_source *s, size_t max_values)
 {
 	while (!s->ended && s->rows.n * s->rows.width < max_values) {
@@ -312,7 +313,7 @@ static void csv_close(struct lp_source *base)
 
 static const struct lp_source_ops csv_ops = {.next = csv_next, .close = csv_close};
 
-/* Binary files without a NUL in their first line are recognised by other bytes. */
+/* Binary files without a NUL in their first line are recognised by other control bytes. */
 static bool field_is_text(const struct csv_field *f)
 {
 	for (size_t i = 0; i < f->len; i++) {
@@ -350,7 +351,7 @@ static int source_layout(struct csv_source *s, const struct csv_options *o, stru
 	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, path, s->reader.line) : 0;
 }
 
-/* Components of one kind may have been sampled at different steps. */
+/* Components of one kind may have different sampling intervals. */
 static int64_t source_interval_us(const struct csv_source *s, int64_t usual_us)
 {
 	size_t n = s->series.names.n;
@@ -363,22 +364,22 @@ static int64_t source_interval_us(const struct csv_source *s, int64_t usual_us)
 	return csv_steps_interval_us(&s->rows, kinds, n, s->series.kind_names.n, usual_us);
 }
 
-/* Read rows until there are that many values, and find the time between them: false if that is not
- * clear. */
+/* Read rows until there are `max_values` values, and find the interval between samples; false if it
+ * is not clear. */
 static bool source_learn(struct csv_source *s, size_t max_values)
 {
 	bool usual;
 
 	source_fill(s, max_values < s->chunk_values ? max_values : s->chunk_values);
 	if (csv_rows_sort(&s->rows) < 0)
-		return true; /* no interval then; the first batch will fail for the same reason */
+		return true; /* no interval; the first batch will fail for the same reason */
 	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n, &usual);
 	if (usual)
 		s->base.interval_us = source_interval_us(s, s->base.interval_us);
 	return usual;
 }
 
-/* Read the first rows, to check that there are some, and to find their interval. */
+/* Read the first rows, to check that there are any and to find their interval. */
 static int source_begin(struct csv_source *s, struct lp_err *err)
 {
 	int r = csv_series_init(&s->series, s->base.catalogue, s->select, &s->layout, err);
@@ -433,7 +434,7 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	if (r < 0)
 		return r;
 	s->clock.zone = s->zone;
-	if (s->events) /* a held value may have begun at any earlier time */
+	if (s->events) /* a held value may have begun earlier */
 		s->chunk_values = SIZE_MAX;
 	s->base.path = strdup(path);
 	s->base.catalogue = lp_catalogue_new();
@@ -450,7 +451,7 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	return 0;
 }
 
-/* Lines that are looked at to find out whether a file is CSV. */
+/* Lines that decide whether a file is CSV. */
 #define PROBE_LINES 4
 
 static bool has_csv_extension(const char *path)
@@ -489,7 +490,7 @@ static bool is_text(const unsigned char *head, size_t n)
 	return true;
 }
 
-/* Is that word a field of the line? */
+/* Is a word one of the fields of the line? */
 static bool line_names(const unsigned char *line, size_t n, const char *word)
 {
 	size_t len = strlen(word);
@@ -506,7 +507,8 @@ static bool line_names(const unsigned char *line, size_t n, const char *word)
 	return false;
 }
 
-/* The truth about experiments is beside their recordings ('limpet lab run', docs/scoring.md). */
+/* The truth about experiments is in the directory of their recordings ('limpet lab run',
+ * docs/scoring.md). */
 static bool is_truth(const unsigned char *head, size_t n)
 {
 	const unsigned char *end = memchr(head, '\n', n);
@@ -516,9 +518,9 @@ static bool is_truth(const unsigned char *head, size_t n)
 		!line_names(head, len, "value");
 }
 
-/* A name that says so is enough; compressed and binary files with the right one are accepted, too:
- * opening them gives a better error than "unknown format". Otherwise the first lines must have the
- * same number of fields: there are commas in any text. */
+/* The suffix .csv is enough, even for compressed and binary files: opening them gives a better
+ * error than "unknown format". Otherwise the first lines must have the same number of fields,
+ * because any text may contain commas. */
 static enum import_match csv_probe(const char *path, const unsigned char *head, size_t n)
 {
 	size_t fields = 0, lines = 0;
@@ -534,7 +536,7 @@ static enum import_match csv_probe(const char *path, const unsigned char *head, 
 		size_t len = end ? (size_t)(end - head) - at : n - at;
 		size_t count = separators_count(head + at, len);
 
-		if (!end && lines) /* the head may end within a line */
+		if (!end && lines) /* the buffer may end within a line */
 			break;
 		if (len > (head[at] == '\r') && head[at] != '#') {
 			if (!count || (lines && count != fields))

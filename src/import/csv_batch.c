@@ -25,7 +25,7 @@ static size_t widest_kind(const struct csv_series *s)
 	return widest;
 }
 
-/* How many samples of all components fit. */
+/* The number of samples of all components that fit. */
 static uint32_t samples_fit(const struct csv_rows *rows, const struct csv_series *s)
 {
 	size_t fit = CELLS_MAX / ((s->names.n + 1) * widest_kind(s));
@@ -55,7 +55,7 @@ int csv_batcher_begin(struct csv_batcher *b, struct csv_rows *rows, const struct
 	return 0;
 }
 
-/* The place of a component in this batch: 1, 0 if the batch has no room for one more. */
+/* The place of a component in this batch. 1; 0: the batch has no room for another one. */
 static int batch_place(
 	struct csv_batcher *b, struct csv_component *c, const struct csv_kind *k, size_t *cells)
 {
@@ -75,7 +75,7 @@ static int batch_place(
 	return 1;
 }
 
-/* Write a row's values into the sample that is current. */
+/* Write the values of a row into the current sample. */
 static int batch_store(struct csv_batcher *b, const struct csv_rows *rows, size_t row,
 	const struct csv_component *c)
 {
@@ -102,7 +102,7 @@ static int batch_store(struct csv_batcher *b, const struct csv_rows *rows, size_
 	return 0;
 }
 
-/* Put one row into the batch: 1, 0 if the batch is full. */
+/* Add a row to the batch. 1; 0: the batch is full. */
 static int batch_add(struct csv_batcher *b, const struct csv_rows *rows, size_t row,
 	struct csv_series *s, size_t *cells, struct lp_err *err)
 {

@@ -7,17 +7,18 @@
 
 struct csv_batcher {
 	struct lp_batch *batch;
-	size_t next;	  /* position in the order of the rows */
-	uint64_t n_batch; /* counts batches; components note it to know their place is current */
+	size_t next;	  /* index in the order of the rows */
+	uint64_t n_batch; /* number of the current batch; a component's place is valid if it has the
+			   * same number */
 };
 
 void csv_batcher_release(struct csv_batcher *b);
 
-/* Begin with a new chunk: sort it and choose how many samples a batch may have. */
+/* Begin with a new chunk: sort it and choose the number of samples per batch. */
 int csv_batcher_begin(struct csv_batcher *b, struct csv_rows *rows, const struct csv_series *s,
 	struct lp_err *err);
 
-/* Fill the next batch (`b->batch`): 1, 0 if the chunk is used up, or a negative errno. */
+/* Fill the next batch (`b->batch`). Returns 1, 0 at the end of the chunk, or a negative errno. */
 int csv_batcher_next(struct csv_batcher *b, const struct csv_rows *rows, struct csv_series *s,
 	struct lp_err *err);
 

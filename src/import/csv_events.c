@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any file may yield this many values, and this many more per value in it, up to a limit: a few
- * rows that are years apart must not take hundreds of megabytes. */
+/* A file may yield VALUES_ANYWAY values, plus a number per value in it, up to a limit: a few rows
+ * that are years apart must not take hundreds of megabytes. */
 #define VALUES_ANYWAY ((uint64_t)1 << 20)
 #define VALUES_PER_VALUE 64
 #define VALUES_MAX ((uint64_t)16 << 20)
@@ -23,7 +23,7 @@ int csv_events_parse(const char *text, enum csv_events *ret, struct lp_err *err)
 	return 0;
 }
 
-/* Events by series: a component, and a metric if rows have one each. */
+/* Events by series: a component, or a component and a metric if each row has one metric. */
 struct events {
 	struct csv_rows *rows;
 	uint64_t *keys; /* component and column, sorted */
@@ -73,7 +73,7 @@ static int events_init(struct events *e, struct csv_rows *rows, enum csv_events 
 	return 0;
 }
 
-/* An event: missing values in it change nothing. */
+/* Apply an event; its missing values change nothing. */
 static void events_take(struct events *e, size_t row, enum csv_events how)
 {
 	uint64_t key = key_of(e->rows, row);
@@ -88,7 +88,7 @@ static void events_take(struct events *e, size_t row, enum csv_events how)
 	}
 }
 
-/* The samples of one time; rates start again. */
+/* Write the samples of one time; rates start again. */
 static int events_give(struct events *e, int64_t time_us, int64_t step_us, enum csv_events how,
 	struct csv_rows *to)
 {

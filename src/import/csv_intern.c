@@ -21,7 +21,7 @@ static bool entry_equal(const struct csv_intern *t, uint32_t number, const char 
 	return e->len == len && (!len || !memcmp(t->text + e->offset, text, len));
 }
 
-/* The number of a text, or CSV_INTERN_NONE; `*ret_first` is where those with its hash begin. */
+/* The number of a text, or CSV_INTERN_NONE; `*ret_first` is the first entry with the same hash. */
 static uint32_t intern_find(const struct csv_intern *t, uint64_t hash, const char *text, size_t len,
 	uint32_t *ret_first)
 {
@@ -34,7 +34,7 @@ static uint32_t intern_find(const struct csv_intern *t, uint64_t hash, const cha
 	return i;
 }
 
-/* `same`: where those with its hash begin. */
+/* `same`: the first entry with the same hash. */
 static int intern_add(struct csv_intern *t, uint64_t hash, uint32_t same, const char *text,
 	size_t len, uint32_t *ret_number)
 {

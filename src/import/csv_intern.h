@@ -12,7 +12,7 @@
 struct csv_intern_entry {
 	size_t offset; /* in the text */
 	uint32_t len;
-	uint32_t next; /* the text that came after it the last time */
+	uint32_t next; /* the text that followed it last time */
 	uint32_t same; /* another entry with the same hash, or CSV_INTERN_NONE */
 };
 
@@ -30,11 +30,11 @@ struct csv_intern {
 
 void csv_intern_release(struct csv_intern *t);
 
-/* The number of a text, from 0 in the order of their first appearance: 0 if it was known, 1 if it
- * is new, -E2BIG if it would be one too many, -ENOMEM. */
+/* Get the number of a text; numbers start with 0, in the order of first appearance. Returns 0 if
+ * the text is known, 1 if it is new, -E2BIG if there are too many, or -ENOMEM. */
 int csv_intern_get(struct csv_intern *t, const char *text, size_t len, uint32_t *ret_number);
 
-/* Its text, valid until a new one is added. */
+/* The text of a number, valid until a new text is added. */
 static inline const char *csv_intern_text(const struct csv_intern *t, uint32_t number)
 {
 	return t->text + t->entries[number].offset;

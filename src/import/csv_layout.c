@@ -147,10 +147,10 @@ static int layout_wide(struct csv_layout *l, const struct csv_options *o, const 
  * writes it. */
 struct column_header {
 	const char *text;
-	char value[256]; /* of the last label that was asked for */
+	char value[256]; /* of the last requested label */
 };
 
-/* {column} is the whole header, others are labels in it. */
+/* {column} is the whole header; other names are its labels. */
 static const char *header_label(const void *series, const char *label)
 {
 	struct column_header *h = (struct column_header *)series;
@@ -200,7 +200,7 @@ static int across_add(struct csv_layout *l, const struct csv_options *o, const c
 					     : lp_err_sys(err, -ENOMEM, "cannot read the header");
 }
 
-/* Every column but that of the time is a component. */
+/* Every column except the time is a component. */
 static int layout_across(struct csv_layout *l, const struct csv_options *o,
 	const struct csv_header *h, struct lp_err *err)
 {
@@ -225,7 +225,7 @@ static int layout_across(struct csv_layout *l, const struct csv_options *o,
 	return r == 0 && !l->across_metric ? lp_err_sys(err, -ENOMEM, "cannot read") : r;
 }
 
-/* Is this row data of the long form, not a header? */
+/* Is this row data in the long form, and not a header? */
 static bool row_is_long(const struct csv_reader *r)
 {
 	struct csv_clock clock = {0};

@@ -1,5 +1,5 @@
 /* The meaning of the columns of a CSV file: the long form (time, component, metric, value) or the
- * wide form, whose columns the user has named.
+ * wide form, for which the user names the columns.
  */
 #ifndef IMPORT_CSV_LAYOUT_H
 #define IMPORT_CSV_LAYOUT_H
@@ -7,20 +7,20 @@
 #include "base/option.h"
 #include "import/csv_template.h"
 
-/* The user's options; members left 0/NULL are the defaults. */
+/* The user's options; 0 or NULL means the default. */
 struct csv_options {
-	const char *time;	   /* column of the time */
+	const char *time;	   /* name of the time column */
 	const char *component;	   /* template */
 	struct option_list values; /* "COL[=metric],..." each */
-	const char *wide; /* metric of all columns, each of which is a component; NULL: none */
-	const char *zone; /* of times that name none; NULL: UTC */
+	const char *wide; /* metric of all columns if each column is a component; NULL: none */
+	const char *zone; /* for times without a zone; NULL: UTC */
 	struct option_list units; /* "METRIC=UNIT,..." each */
 	const char *separator;
 	const char *events;	 /* "held", "rated"; NULL: rows are samples */
-	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
-	uint64_t events_max; /* the largest number of values made from events; 0: the default; for
-				tests */
-	size_t chunk_values; /* how many to sort at a time; for tests */
+	int64_t events_every_us; /* time between samples that are computed from events; 0: 15 s */
+	uint64_t events_max;	 /* the maximum number of values from events; 0: the default; for
+				  * tests */
+	size_t chunk_values;	 /* the number of values to sort at a time; for tests */
 };
 
 /* One value of a row. */
@@ -41,11 +41,11 @@ struct csv_unit {
 };
 
 struct csv_layout {
-	/* Each of these columns is a component, and all values are of one metric. A row is then
-	 * split into rows of three fields: the name, the metric, the value. */
+	/* If each of these columns is a component, all values belong to one metric, and a row is
+	 * split into rows with three fields: name, metric, value. */
 	struct csv_across *across;
 	size_t n_across, cap_across;
-	char *across_metric; /* NULL: not so */
+	char *across_metric; /* NULL: columns are not components */
 	bool wide;
 	bool headless;	 /* the first row is already data */
 	size_t n_fields; /* that a row has */
@@ -53,16 +53,16 @@ struct csv_layout {
 	size_t time;
 	size_t metric; /* long form only */
 	struct csv_template component;
-	struct csv_value_column *values; /* just one in the long form */
+	struct csv_value_column *values; /* one in the long form */
 	size_t n_values, cap_values;
 	struct csv_unit *units;
 	size_t n_units, cap_units;
 };
 
-/* Read "--separator": one character, or "tab". Detects it if the user did not give it. */
+/* Read "--separator": one character, or "tab". If the user gave none, detect it. */
 int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, struct lp_err *err);
 
-/* Find the columns in the first row of the file, which the reader has just read. */
+/* Find the columns in the first row of the file, which the reader has already read. */
 int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const struct csv_reader *r,
 	const char *path, struct lp_err *err);
 void csv_layout_release(struct csv_layout *l);

@@ -9,7 +9,7 @@
 
 #define BUFFER_SIZE ((size_t)128 * 1024)
 
-/* Files that hold CSV in another form, which limpet does not read. */
+/* Forms of CSV that limpet does not read. */
 static const struct {
 	const char *magic;
 	size_t len;
@@ -20,7 +20,7 @@ static const struct {
 	{"\xfe\xff", 2, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 };
 
-/* Read more after the existing data; `eof` is set if there is none. */
+/* Read more data into the buffer; sets `eof` if there is none. */
 static int reader_fill(struct csv_reader *r)
 {
 	ssize_t n;
@@ -47,11 +47,11 @@ static int reader_fill(struct csv_reader *r)
 	r->eof = n == 0;
 	r->has_nul |= memchr(r->buf + r->end, '\0', (size_t)n) != NULL;
 	r->end += (size_t)n;
-	r->buf[r->end] = '\n'; /* a sentinel, so that loops need not check for the end */
+	r->buf[r->end] = '\n'; /* a sentinel: loops need not check for the end */
 	return 0;
 }
 
-/* Move past the next line end without keeping what is skipped. */
+/* Skip to the next line, without keeping the skipped bytes. */
 static int reader_skip_line(struct csv_reader *r)
 {
 	for (;;) {
@@ -127,7 +127,7 @@ void csv_reader_close(struct csv_reader *r)
 	*r = (struct csv_reader){.fd = -1};
 }
 
-/* The separator that is found most often outside of quotes in text[0..len). */
+/* The separator that occurs most often outside of quotes in text[0..len). */
 static char most_used_separator(const char *text, size_t len)
 {
 	static const char candidates[] = {',', ';', '\t'};
@@ -169,8 +169,8 @@ int csv_reader_detect(struct csv_reader *r, struct lp_err *err)
 
 enum scan_result { SCAN_ROW, SCAN_MORE, SCAN_BAD };
 
-/* A field in quotes, `p` at the opening one. Returns the place after the closing one (and blanks),
- * or NULL if `end` comes first. */
+/* Scan a quoted field; `p` is at the opening quote. Returns the place after the closing quote and
+ * blanks, or NULL if `end` comes first. */
 static char *scan_quoted(char *p, const char *end, struct csv_field *field, uint64_t *lines)
 {
 	field->text = ++p;
@@ -194,7 +194,7 @@ static char *scan_quoted(char *p, const char *end, struct csv_field *field, uint
 	return p;
 }
 
-/* A field without quotes, `p` at its first character. Returns the place after it. */
+/* Scan a field without quotes; `p` is at its first character. Returns the place after it. */
 static inline char *scan_plain(char *p, char separator, struct csv_field *field)
 {
 	char *last;
@@ -248,7 +248,7 @@ static enum scan_result scan_row(struct csv_reader *r, char **ret_next, uint64_t
 	return SCAN_ROW;
 }
 
-/* Make `""` a `"` in all fields that need it. */
+/* Replace `""` by `"` in all fields that need it. */
 static void row_undouble(struct csv_reader *r)
 {
 	for (size_t i = 0; i < r->n_fields; i++) {
@@ -264,7 +264,7 @@ static void row_undouble(struct csv_reader *r)
 	}
 }
 
-/* A row that holds a NUL byte is not text, whatever else it looks like. */
+/* A row that holds a NUL byte is not text, whatever it looks like. */
 static bool row_has_nul(struct csv_reader *r, const char *next)
 {
 	const char *from = r->buf + r->start;
@@ -277,9 +277,8 @@ static bool row_has_nul(struct csv_reader *r, const char *next)
 	return true;
 }
 
-/* Use the row that ends before `next`. If it is bad, its first line is skipped before the next row
- * is read, and not now: it may be a file of gigabytes that the caller gives up on. 1, or 0 if it is
- * empty. */
+/* Use the row that ends before `next`. If it is bad, its first line is skipped when the next row is
+ * read, not now: the caller may give up on a file of gigabytes. 1, or 0 if the row is empty. */
 static int row_finish(
 	struct csv_reader *r, enum scan_result result, const char *next, uint64_t lines)
 {
@@ -294,7 +293,7 @@ static int row_finish(
 	return r->n_fields > 1 || r->fields[0].len > 0;
 }
 
-/* More has to be read before the row can be split: 0, or 1 with a fault if it is too long. */
+/* Read more data, because the row is incomplete. 0, or 1 with a fault if it is too long. */
 static int row_extend(struct csv_reader *r)
 {
 	if (r->end - r->start < CSV_ROW_MAX)

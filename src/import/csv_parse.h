@@ -1,6 +1,6 @@
 /* Splits a CSV file into rows of fields: RFC 4180 quoting, CRLF, a byte order mark, comment lines
- * that begin with '#', blank lines. Reads through one buffer, so that memory stays bounded however
- * large the file is, and never needs to seek.
+ * that begin with '#', blank lines. It reads through one buffer and never seeks, so memory is
+ * bounded for files of any size.
  */
 #ifndef IMPORT_CSV_PARSE_H
 #define IMPORT_CSV_PARSE_H
@@ -14,9 +14,10 @@
 #define CSV_FIELDS_MAX 16384	      /* in a row */
 
 struct csv_field {
-	char *text; /* in the reader's buffer, without quotes and outer blanks; no NUL follows */
+	char *text; /* in the reader's buffer, without quotes and outer blanks; not
+		     * NUL-terminated */
 	size_t len;
-	bool doubled; /* holds doubled quotes; only set while the row is being split */
+	bool doubled; /* has doubled quotes; only set while the row is being split */
 };
 
 struct csv_reader {
@@ -28,7 +29,7 @@ struct csv_reader {
 	size_t n_fields;
 	uint64_t line;	   /* the number of its first line, from 1 */
 	const char *fault; /* why the row is bad, else NULL */
-	uint64_t nul;	   /* with a fault: the offset of a NUL byte in it, plus 1, else 0 */
+	uint64_t nul;	   /* if there is a fault: the offset of a NUL byte plus 1, else 0 */
 
 	/* Bytes read and not yet used are buf[start..end). */
 	char *buf;

@@ -8,7 +8,7 @@
 
 #define RADIX_BITS 11
 #define RADIX_SIZE (1u << RADIX_BITS)
-#define SPANS_MAX 64 /* different spans between samples that are counted */
+#define SPANS_MAX 64 /* different intervals that are counted */
 
 void csv_rows_init(struct csv_rows *rows, size_t width)
 {
@@ -39,7 +39,7 @@ void csv_rows_clear(struct csv_rows *rows)
 	}
 	rows->n = n;
 	rows->held = 0;
-	rows->sorted = true; /* held rows are of one time */
+	rows->sorted = true; /* held rows all have the same time */
 }
 
 void csv_rows_hold(struct csv_rows *rows)
@@ -92,7 +92,7 @@ double *csv_rows_add(struct csv_rows *rows, int64_t wall_us, uint32_t component,
 	return rows->values + i * rows->width;
 }
 
-/* One stable pass over `RADIX_BITS` of the time since `min_us`. */
+/* One stable pass over RADIX_BITS bits of the time since `min_us`. */
 static void radix_pass(struct csv_rows *rows, int64_t min_us, unsigned shift)
 {
 	size_t starts[RADIX_SIZE] = {0}, sum = 0;
@@ -152,7 +152,7 @@ static void span_count(struct span_count *spans, size_t *n, int64_t us)
 	while (i < *n && spans[i].us != us)
 		i++;
 	if (i == SPANS_MAX)
-		return; /* with so many different spans, none is usual */
+		return; /* with this many different intervals, none is usual */
 	if (i == *n)
 		spans[(*n)++] = (struct span_count){.us = us};
 	spans[i].count++;

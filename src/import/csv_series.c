@@ -66,7 +66,7 @@ static bool name_split(const char *name, size_t len, const char **ret_kind, size
 	return true;
 }
 
-/* Give a kind one more column. */
+/* Add a column to a kind. */
 static int kind_add_column(struct csv_kind *k, uint32_t metric)
 {
 	if (array_reserve(&k->column_of, &k->cap_column_of, (size_t)metric + 1,
@@ -110,15 +110,15 @@ static int component_check(const char *name, size_t len, const char **ret_kind,
 	return 0;
 }
 
-/* The guard that limpet writes before a name that a spreadsheet would take for a formula is not
- * part of the name.
+/* limpet writes a guard before names that a spreadsheet would treat as formulas. It is not part of
+ * the name.
  */
 static size_t guard_length(const char *name, size_t len)
 {
 	return len > 1 && name[0] == '\'' && strchr("=+-@", name[1]) ? 1 : 0;
 }
 
-/* Add the component whose name is in `s->name`, if it is new. */
+/* Add the component with the name in `s->name`, if it is new. */
 static int series_define(struct csv_series *s, uint32_t *ret_component, struct lp_err *err)
 {
 	size_t guard = guard_length(s->name.text, s->name.len), len = s->name.len - guard;
@@ -140,12 +140,12 @@ static int series_define(struct csv_series *s, uint32_t *ret_component, struct l
 	if (r == 1)
 		s->components[component] = (struct csv_component){.kind = kind, .wanted = true};
 	*ret_component = component;
-	/* In the wide form the columns are known, so the reader can be asked before any value is
-	 * parsed. */
+	/* In the wide form the columns are known, so the selection can be checked before parsing
+	 * values. */
 	return s->layout->wide ? csv_series_resolve(s, component, err) : 0;
 }
 
-/* The number of a row's key, whose component is NO_COMPONENT if it has none yet. */
+/* The number of the key of a row. Its component is NO_COMPONENT if it is new. */
 static int series_key(
 	struct csv_series *s, const struct csv_field *fields, uint32_t *ret_key, struct lp_err *err)
 {
@@ -219,7 +219,7 @@ int csv_series_column(struct csv_series *s, uint32_t component, const struct csv
 	return 0;
 }
 
-/* Put a kind into the catalogue with its present columns. */
+/* Add a kind with its current columns to the catalogue. */
 static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 {
 	struct csv_kind *k = &s->kinds[kind];
@@ -249,7 +249,7 @@ static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 	return 0;
 }
 
-/* Put a component into the catalogue under the present schema of its kind. */
+/* Add a component to the catalogue, with the current schema of its kind. */
 static int component_publish(struct csv_series *s, uint32_t component, struct lp_err *err)
 {
 	struct csv_component *c = &s->components[component];

@@ -2,19 +2,19 @@
 
 #include "base/cleanup.h"
 
-/* Fewer spans do not show a step. */
+/* Fewer intervals do not show a step. */
 #define SPANS_LEAST 4
 
-/* The spans between the samples of one component. */
+/* The intervals between the samples of one component. */
 struct steps {
 	int64_t last_us;
-	int64_t us; /* the span that half of them or more may have */
+	int64_t us; /* the interval that may be the most frequent one */
 	uint32_t votes;
-	uint32_t n, n_same; /* spans, and those that are `us` */
+	uint32_t n, n_same; /* intervals; those that equal `us` */
 	bool begun;
 };
 
-/* Majority vote: only a span that more than half of all have is certain to be left. */
+/* Majority vote: an interval with more than half of all votes is certain to win. */
 static void steps_vote(struct steps *c, int64_t us)
 {
 	c->n++;
@@ -44,7 +44,7 @@ static void rows_each_span(const struct csv_rows *rows, struct steps *steps, siz
 	}
 }
 
-/* The component's own step, 0 if its samples are not regular. */
+/* The step of a component; 0: its samples are not regular. */
 static int64_t step_of(const struct steps *c)
 {
 	return c->n >= SPANS_LEAST && c->n_same > c->n / 2 ? c->us : 0;

@@ -82,7 +82,7 @@ static size_t path_pop(const char *path, size_t *len, const char **ret_name)
 	return end - start;
 }
 
-/* The name `level` places before the last, or NULL if the path is too short. */
+/* The name `level` places before the last one, or NULL if the path is too short. */
 static char *path_name(const char *path, int level)
 {
 	size_t len = strlen(path), n;
@@ -96,8 +96,8 @@ static char *path_name(const char *path, int level)
 	return strndup(name, n);
 }
 
-/* The name of the `level`th directory above a file, from the user's path; if that is too short (it
- * is relative, or has dots), from the file system. */
+/* The name of the `level`th directory above a file. It comes from the user's path or, if that is
+ * too short (relative, or with dots), from the file system. */
 static char *path_dir_name(const char *path, int level)
 {
 	_cleanup_free_ char *real = NULL;
@@ -107,10 +107,10 @@ static char *path_dir_name(const char *path, int level)
 		real = realpath(path, NULL);
 		name = real ? path_name(real, level) : NULL;
 	}
-	return name ? name : strdup("root"); /* it lies in / */
+	return name ? name : strdup("root"); /* the file is in / */
 }
 
-/* The file's name without suffixes that only mean text. Other dots stay: "10.0.0.1.csv" and
+/* The name of the file, without suffixes that only mean text. Other dots stay: "10.0.0.1.csv" and
  * "10.0.0.2.csv" must not become one. */
 static char *path_stem(const char *path)
 {
@@ -124,7 +124,7 @@ static char *path_stem(const char *path)
 
 		if (len > n && !strncasecmp(base + len - n, extensions[i], n)) {
 			len -= n;
-			i = (size_t)-1; /* there may be another: x.log.csv */
+			i = (size_t)-1; /* there may be another suffix: x.log.csv */
 		}
 	}
 	return strndup(base, len);

@@ -16,8 +16,8 @@ struct csv_header {
 int csv_header_init(struct csv_header *h, const struct csv_field *fields, size_t n);
 void csv_header_release(struct csv_header *h);
 
-/* The column of that name (in another case if there is none in this one), or a negative errno with
- * an error that lists the columns which exist. */
+/* The column with this name; if there is none, upper and lower case are ignored. Returns a negative
+ * errno with an error that lists the existing columns. */
 int csv_header_find(const struct csv_header *h, const char *name, struct lp_err *err);
 
 struct csv_template_part {
@@ -30,19 +30,19 @@ struct csv_template {
 	size_t n, cap;
 };
 
-/* Compile a template for one file: `{dir}` is the name of the directory that holds it, `{dir2}`
- * that of the directory above, `{file}` the file's name without .csv and the like, anything
- * else in braces the field of the column of that name. */
+/* Compile a template for one file. `{dir}` is the name of its directory, `{dir2}` that of the
+ * directory above, `{file}` the name of the file without .csv and the like. Any other name in
+ * braces is a column. */
 int csv_template_compile(struct csv_template *t, const char *text, const char *path,
 	const struct csv_header *h, struct lp_err *err);
 void csv_template_release(struct csv_template *t);
 
 /* The fields of this row that the template uses, as one key: two rows with the same key get the
- * same name. The text lives in the row or in `scratch`. */
+ * same name. The text is in the row or in `scratch`. */
 struct csv_field csv_template_key(
 	const struct csv_template *t, const struct csv_field *fields, struct strbuf *scratch);
 
-/* Replace the content of `ret_name` by the name for this row. */
+/* Replace the contents of `ret_name` by the name for this row. */
 void csv_template_expand(
 	const struct csv_template *t, const struct csv_field *fields, struct strbuf *ret_name);
 

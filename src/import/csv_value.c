@@ -19,7 +19,7 @@ static inline bool is_digit(char c)
 /* A number as it is written: mantissa * 10^exponent. */
 struct decimal {
 	uint64_t mantissa;
-	int digits; /* significant ones; the mantissa is exact up to 15 */
+	int digits; /* significant digits; the mantissa is exact up to 15 */
 	int exponent;
 	bool negative;
 };
@@ -35,7 +35,7 @@ static inline const char *decimal_digits(const char *p, const char *end, struct 
 	return p;
 }
 
-/* "e-05", `p` after the letter. */
+/* "e-05"; `p` is after the letter. */
 static bool decimal_exponent(const char *p, const char *end, struct decimal *d)
 {
 	bool negative = p < end && *p == '-';
@@ -111,7 +111,7 @@ static enum csv_number number_word(const char *text, size_t len)
 		{"na", CSV_MISSING},
 		{"n/a", CSV_MISSING},
 		{"nan", CSV_MISSING},
-		{"-nan", CSV_MISSING}, /* as printf() writes some */
+		{"-nan", CSV_MISSING}, /* printf() writes some NaNs this way */
 		{"null", CSV_MISSING},
 		{"none", CSV_MISSING},
 		{"\\n", CSV_MISSING},  /* of databases */
@@ -140,7 +140,7 @@ enum csv_number csv_number_parse(const char *text, size_t len, double *ret)
 	*ret = (double)NAN;
 	if (!decimal_scan(text, len, &d))
 		return number_word(text, len);
-	/* Both operands are exact doubles here, so that one rounding gives the nearest one. */
+	/* Both operands are exact doubles, so a single rounding gives the nearest double. */
 	if (FLT_EVAL_METHOD != 0 || d.digits > 15 || d.exponent < -22 || d.exponent > 22)
 		return number_slow(text, len, ret);
 	value = (double)d.mantissa;
@@ -159,7 +159,7 @@ static int64_t fraction_digits(const char *p, const char *end, int digits)
 	return value;
 }
 
-/* Digits, perhaps with a fraction, in a unit that follows from their number. */
+/* Digits, perhaps with a fraction; their number determines the unit. */
 static bool epoch_parse(const char *text, size_t len, int64_t *ret_us)
 {
 	const char *p = text, *end = text + len, *fraction;
@@ -195,7 +195,7 @@ static inline bool two_digits(const char *p, int max, int *ret)
 	return is_digit(p[0]) && is_digit(p[1]) && *ret <= max;
 }
 
-/* "2011-05-09T00:00:05" or with a "Z", on the day of the time before. */
+/* "2011-05-09T00:00:05" or with a "Z", on the same day as the previous time. */
 static bool same_day_parse(const struct csv_clock *c, const char *text, size_t len, int64_t *ret_us)
 {
 	int h, m, s;

@@ -20,9 +20,9 @@ enum csv_number csv_number_parse(const char *text, size_t len, double *ret);
 
 #define CSV_TIME_MAX 40
 
-/* Remembers the last time read, since rows repeat it or stay in the same day. Zero it. */
+/* Remembers the last time: rows repeat it, or stay on the same day. Zero-initialise it. */
 struct csv_clock {
-	const struct zone *zone; /* of times that name none; NULL: UTC */
+	const struct zone *zone; /* for times without a zone; NULL: UTC */
 	char text[CSV_TIME_MAX];
 	size_t len;
 	int64_t us;
@@ -30,9 +30,9 @@ struct csv_clock {
 	int64_t day_us; /* its midnight; only if day[0] */
 };
 
-/* Read a time: the forms of time_parse(), and whole numbers since 1970, whose unit follows from
- * their number of digits: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or
- * 19 nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
+/* Read a time: the forms of time_parse(), and whole numbers since 1970. The number of digits
+ * determines the unit: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or 19
+ * nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
 bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us);
 
 #endif

@@ -1,5 +1,5 @@
-/* The importer for the output of darshan-parser: how long the calls of a job took, file by file,
- * and on which OSTs the files are.
+/* The importer for the output of darshan-parser. It shows how long the calls of a job took, per
+ * file, and on which OSTs the files are.
  *
  * A log has totals. They are spread evenly over the time between the first and the last call for a
  * file, and over the OSTs of the file, and then added up in steps.
@@ -40,16 +40,16 @@ static const struct lp_schema schemas[] = {
 enum { KIND_OST, KIND_RANK };
 enum { SIDE_READ, SIDE_WRITE, SIDES };
 
-/* The I/O of a rank on a file. */
+/* The I/O of one rank on one file. */
 struct record {
 	int64_t rank; /* -1: all ranks together */
 	double bytes[SIDES], seconds[SIDES], begin[SIDES], end[SIDES];
 	uint32_t *osts;
 	size_t n_osts, cap_osts;
-	char *file_system; /* the last part of its mount point; NULL: not known */
+	char *file_system; /* the last part of its mount point; NULL: unknown */
 };
 
-/* An OST or a rank in the result, step by step. */
+/* An OST or a rank in the result, per step. */
 struct target {
 	int kind;
 	char *observer, *name;
@@ -127,7 +127,7 @@ static struct record *record_find(
 	return &d->records[d->n++];
 }
 
-/* "/mnt/scratch" is the file system scratch. */
+/* "/mnt/scratch" is the file system "scratch". */
 static int mount_take(struct record *r, const char *mount)
 {
 	const char *slash = strrchr(mount, '/');
@@ -266,7 +266,7 @@ static int record_add(struct darshan *d, const struct record *r, int kind, const
 	return found;
 }
 
-/* A record of a shared file may be of rank -1 in one module and list its OSTs only there. */
+/* A shared file may have a record of rank -1 in one module, and only that one lists its OSTs. */
 static const struct record *record_with_osts(const struct darshan *d, const char *key)
 {
 	char shared[128];
@@ -278,7 +278,7 @@ static const struct record *record_with_osts(const struct darshan *d, const char
 									    : NULL;
 }
 
-/* Everything was read: add it up. */
+/* Add everything up at the end of the file. */
 static int all_sum(struct darshan *d, struct lp_err *err)
 {
 	double run_s = d->end_s - d->start_s;

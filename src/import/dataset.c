@@ -20,7 +20,7 @@
 #define HEAD_BYTES 4096
 #define DEPTH_MAX 16
 #define REMOTE_SPAN_US (7200 * US_PER_SEC)
-#define FAILURES_MAX 1000 /* remembered; more would not help */
+#define FAILURES_MAX 1000 /* failures to remember; more would not help */
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -112,8 +112,8 @@ static int refuse_unknown(
 		path);
 }
 
-/* The importer for a file. -ENOMSG: there is none. A file that the user named has the format that
- * the user named; one that was found in a directory must look like it. */
+/* The importer for a file. -ENOMSG: none. A file that the user named has the format that the user
+ * named. A file in a directory must look like that format. */
 static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 	struct data_file *ret, struct lp_err *err)
 {
@@ -203,7 +203,7 @@ int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
 	return 0;
 }
 
-/* Count a file that is no data, and remember the first. */
+/* Count a file that is not data, and remember the first one. */
 static int dataset_skip(struct lp_dataset *ds, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -258,7 +258,7 @@ static int dataset_add_entry(
 	int r = 0;
 
 	if (stat(path, &st) < 0) {
-		if (errno != ENOENT && errno != ELOOP) /* links to nowhere */
+		if (errno != ENOENT && errno != ELOOP) /* broken links */
 			r = lp_err_sys(&here, -errno, "cannot read %s", path);
 	} else if (S_ISDIR(st.st_mode) && depth >= DEPTH_MAX) {
 		r = lp_err_set(
@@ -275,8 +275,7 @@ static int dataset_add_entry(
 
 static int not_hidden(const struct dirent *e)
 {
-	/* PATH.tmp is an archive that is being sealed: the one that it will replace is still
-	 * there. */
+	/* PATH.tmp is an archive that is being sealed; the original still exists. */
 	return e->d_name[0] != '.' && !has_suffix(e->d_name, LP_ARCHIVE_SUFFIX ".tmp");
 }
 
@@ -303,8 +302,8 @@ static int dataset_add_dir(
 	return r;
 }
 
-/* A file that the user named. With others it may come from a glob of the shell (recordings and
- * their descriptions are in one directory): if it is not data it is skipped. */
+/* A file that the user named. If there are several, they may come from a shell glob (recordings and
+ * their descriptions are in one directory), so files that are not data are skipped. */
 static int dataset_add_named(
 	struct lp_dataset *ds, const char *path, bool alone, struct lp_err *err)
 {
@@ -319,7 +318,8 @@ static int dataset_add_named(
 	return r;
 }
 
-/* A name that several files share, "20261117" for 20261117.meta and others: 1, or 0 if it is not.
+/* A name that several files share, "20261117" for 20261117.meta and others. Returns 1, or 0 if
+ * there is no such name.
  */
 static int dataset_add_base(struct lp_dataset *ds, const char *path, struct lp_err *err)
 {
@@ -359,7 +359,7 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone,
 		return dataset_add_named(ds, path, alone, err);
 	r = dataset_enter(ds, &st, err);
 	if (r <= 0)
-		return r; /* 0: named twice */
+		return r; /* 0: it was named twice */
 	r = dataset_add_dir(ds, path, 0, err);
 	if (r < 0 || ds->n > before)
 		return r;
@@ -416,8 +416,8 @@ void lp_dataset_limit(struct lp_dataset *ds, int64_t from_us, int64_t to_us)
 	ds->to_us = to_us;
 }
 
-/* A remote source has no beginning and no end of its own: by default they are those of the last two
- * hours, the same however often it is read. */
+/* A remote source has no beginning and no end. The default is the last two hours; the range stays
+ * the same if it is read again. */
 static struct lp_select remote_select(const struct lp_dataset *ds, const struct lp_select *select)
 {
 	struct lp_select want = select ? *select : (struct lp_select){0};
@@ -472,7 +472,7 @@ static int file_fetch(struct lp_dataset *ds, struct data_file *f, struct lp_err 
 	return f->copy.failure.code == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* A source that is watched by a thread of its own. */
+/* A source with a thread that watches it. */
 struct watcher {
 	struct lp_dataset *ds;
 	struct data_file *file;
@@ -490,7 +490,7 @@ static void *watcher_run(void *ctx)
 	return NULL;
 }
 
-/* Watch all live sources at the same time: peers are compared by what they did at the same time. */
+/* Watch all live sources at the same time, because peers are compared at the same time. */
 static int live_fetch_all(struct lp_dataset *ds, struct lp_err *err)
 {
 	_cleanup_free_ struct watcher *watchers = calloc(ds->n + 1, sizeof(*watchers));
@@ -547,7 +547,7 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	*ret_stop = fn(ctx, source, NULL, err);
 	while (!*ret_stop) {
 		r = lp_source_next(source, &batch, err);
-		/* Fetching may have ended early. */
+		/* Fetching may have stopped early. */
 		if (r == 0 && f->remote && f->copy.failure.code) {
 			*err = f->copy.failure;
 			r = f->copy.failure.code;
@@ -638,8 +638,7 @@ static int64_t interval_plausible(int64_t interval_us)
 	return interval_us >= US_PER_SEC / 1000 && interval_us <= 31 * US_PER_DAY ? interval_us : 0;
 }
 
-/* Ask a file for its description before it is read. One that does not open is reported when it is
- * read. */
+/* Get the description of a file before it is read. If it does not open, reading it reports that. */
 static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;

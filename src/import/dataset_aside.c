@@ -1,5 +1,5 @@
-/* Notes about the data itself, and samples that are too far from all others in time to be of
- * use. */
+/* Notes about the data itself, and samples that are too far away from all others in time to be
+ * useful. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -16,7 +16,7 @@
 
 /* More notes would not help. */
 #define NOTES_MAX 16
-/* On a grid of 15 s, samples may be off by this much. */
+/* On a grid of 15 s, times of samples may be off by this much. */
 #define ROUNDING_US (30 * US_PER_SEC)
 
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...)
@@ -40,7 +40,7 @@ int dataset_tell(struct lp_dataset *ds, const char *fmt, ...)
 	return 0;
 }
 
-/* The names of the files that have data of that time, "FILE: ", or nothing if none is known. */
+/* The names of the files with data of that time, "FILE: ", or nothing if none is known. */
 static void files_name(const struct lp_dataset *ds, const struct data_aside *a, struct strbuf *ret)
 {
 	const char *path = NULL;
@@ -60,7 +60,7 @@ static void files_name(const struct lp_dataset *ds, const struct data_aside *a, 
 		strbuf_printf(ret, "%s and %zu more file%s: ", path, n - 1, n == 2 ? "" : "s");
 }
 
-/* Notes about it. */
+/* The text of the note. */
 static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
@@ -148,7 +148,7 @@ static int aside_refine(struct lp_dataset *ds, struct data_aside *a,
 	return 0;
 }
 
-/* Was something of that time set aside when the data was read on a coarser grid? */
+/* Was data of that time set aside when it was read on a coarser grid? */
 static bool aside_known(const struct lp_dataset *ds, int64_t first_us, int64_t end_us)
 {
 	for (size_t i = 0; i < ds->n_aside; i++) {

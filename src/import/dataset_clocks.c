@@ -12,9 +12,10 @@
 /* A smaller change is not a step: clocks are slewed, there are leap seconds, and samples come
  * late. */
 #define STEP_US (5 * US_PER_SEC)
-/* No clock is set more often; later samples are left as they are. */
+/* No clock is set more often than this; later samples are not corrected. */
 #define SEGMENTS_MAX 64
-/* Times beyond these (33,000 years, and a thousand) are meaningless, and sums would overflow. */
+/* Times beyond these limits (33,000 years, and 1,000 years) are meaningless, and sums would
+ * overflow. */
 #define TIME_MAX_US (INT64_C(1) << 60)
 #define STEP_MAX_US (INT64_C(1) << 55)
 
@@ -45,8 +46,8 @@ static struct clock_segment *segment_find(struct data_clock *c, int64_t offset_u
 	return best;
 }
 
-/* The segment of a sample that follows the one before it, or not (`begins`: their order is not
- * known). */
+/* The segment of the next sample. `begins`: its order relative to the previous sample is
+ * unknown. */
 static struct clock_segment *segment_next(
 	struct data_clock *c, int64_t offset_us, int64_t wall_us, bool begins)
 {
@@ -162,9 +163,9 @@ bool clock_stepped(const struct data_clock *c)
 	return false;
 }
 
-/* The span in which most of the others were recorded. */
+/* The time in which most of the others were recorded. */
 struct others {
-	const char *observer; /* not this one */
+	const char *observer; /* leave this one out */
 	struct strmap index;
 	double *first, *last; /* [other] in microseconds */
 	size_t n, cap_first, cap_last;
@@ -216,8 +217,8 @@ static int others_make(const struct lp_table_builder *b, struct others *ret)
 	return r;
 }
 
-/* How much of the file overlaps with others if all of it uses the clock of segment `by`; if `by` is
- * n, each segment its own. */
+/* How much of the file overlaps with others if the whole file uses the clock of segment `by`; if
+ * `by` is n, each segment uses its own clock. */
 static int64_t overlap(const struct data_clock *c, size_t by, int64_t first_us, int64_t last_us)
 {
 	int64_t sum = 0;
@@ -227,7 +228,7 @@ static int64_t overlap(const struct data_clock *c, size_t by, int64_t first_us, 
 		int64_t moved = by < c->n ? c->segments[by].stepped_us - s->stepped_us : 0;
 		int64_t from = s->first_us + moved, to = s->last_us + moved;
 
-		/* A time that came twice counts once. */
+		/* A time that occurs twice counts once. */
 		if (i && by == c->n && s[-1].last_us > from && s[-1].first_us < to)
 			from = s[-1].last_us;
 		from = from > first_us ? from : first_us;
@@ -237,7 +238,7 @@ static int64_t overlap(const struct data_clock *c, size_t by, int64_t first_us, 
 	return sum;
 }
 
-/* The segment whose clock counts; n: each in its time. */
+/* The segment with the clock to use; n: each segment uses its own. */
 static size_t clock_choose(const struct data_clock *c, struct others *o)
 {
 	int64_t first_us, last_us, best;
@@ -259,7 +260,7 @@ static size_t clock_choose(const struct data_clock *c, struct others *o)
 	return chosen;
 }
 
-/* Move the slots from .. to by that much. A slot that also has earlier samples stays. */
+/* Move the slots from .. to. A slot that also has earlier samples stays. */
 static int span_move(struct lp_table_builder *b, const char *observer, int64_t from_us,
 	int64_t to_us, int64_t by_us)
 {
@@ -269,7 +270,7 @@ static int span_move(struct lp_table_builder *b, const char *observer, int64_t f
 		floor_div(to_us, step) + 2, floor_div(by_us + step / 2, step));
 }
 
-/* All of the file uses the clock of segment `by`: it stays in one piece. */
+/* The whole file uses the clock of segment `by`, and stays in one piece. */
 static int clock_move(
 	struct data_clock *c, size_t by, const char *observer, struct lp_table_builder *b)
 {
@@ -285,8 +286,8 @@ static int clock_move(
 	return span_move(b, observer, from - b->opt->step_us, to, by_us);
 }
 
-/* Each segment uses its own clock, as it was recorded. Those that move furthest move first, so that
- * they do not overwrite others that are still to move. */
+/* Each segment uses its own clock, as it was recorded. The segments that move farthest move first,
+ * so that they do not overwrite others that have not moved yet. */
 static int clock_split(struct data_clock *c, const char *observer, struct lp_table_builder *b)
 {
 	bool ahead = c->segments[c->n - 1].stepped_us > 0;

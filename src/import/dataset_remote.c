@@ -16,7 +16,7 @@ void remote_release(struct remote_copy *copy)
 	*copy = (struct remote_copy){.fd = -1};
 }
 
-/* An archive that is being filled, in a directory of its own. */
+/* An archive that is being written, in its own directory. */
 struct fetch {
 	char *dir, *path;
 	struct lp_archive_writer *writer;

@@ -10,7 +10,7 @@
 struct remote_copy {
 	bool tried;
 	int fd;		       /* of the archive, which was unlinked; -1: none */
-	struct lp_err failure; /* why there is none, or why it ends early */
+	struct lp_err failure; /* why there is no data, or why it ends early */
 	int64_t interval_us;
 };
 
@@ -20,8 +20,8 @@ struct remote_progress {
 	void *ctx;
 };
 
-/* Read the source to its end into a new archive. `copy->failure` says what went wrong; data from
- * before that is kept. */
+/* Read the source to its end into a new archive. `copy->failure` describes an error; the data
+ * before it is kept. */
 void remote_fetch(struct lp_source *source, const char *worse,
 	const struct remote_progress *progress, struct remote_copy *copy);
 

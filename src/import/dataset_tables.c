@@ -1,5 +1,5 @@
-/* Tables from many files: they are read in parallel, each into a builder of its own, and joined in
- * their order. The result, including warnings and errors, does not depend on the number of threads.
+/* Tables from many files: they are read in parallel, each into a separate builder, and joined in
+ * order. The result, including warnings and errors, does not depend on the number of threads.
  */
 #include "base/cleanup.h"
 #include "import/dataset_team.h"
@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that may wait to be joined, and so the number of parts that the memory for tables is
- * divided into. It does not depend on threads: the same files must be handled in the same way on
- * every machine. */
+/* The number of files that may wait to be joined. The memory for tables is divided by it. It does
+ * not depend on threads: the same files must be handled in the same way on every machine. */
 #define PARTS_MAX 32
 
 /* Warnings of one file that are kept until it is joined. */
@@ -23,9 +22,9 @@ struct whole {
 	struct lp_dataset *ds;
 	struct lp_table_builder *const *builders;
 	uint32_t n_builders;
-	struct data_clock *clock; /* of the current file, as above */
+	struct data_clock *clock; /* the clock of the current file */
 	struct lp_err first;	  /* failure, see dataset_note() */
-	bool direct;		  /* one file was too large: do not try with the rest */
+	bool direct;		  /* one file was too large: read the rest directly */
 };
 
 static void part_release(struct file_part *p)
@@ -55,7 +54,7 @@ static int builders_take(struct lp_table_builder *const *builders, uint32_t n,
 	struct lp_batch ordered;
 	int r = 0;
 
-	/* Users who look at values want to see times as recorded. */
+	/* Users who print values want the recorded times. */
 	if (batch && clock && builders[0]->opt->judged) {
 		walls = calloc((size_t)batch->n_samples + 1, sizeof(*walls));
 		if (!walls || clock_follow(clock, batch, walls) < 0)
@@ -85,7 +84,7 @@ static int whole_take(
 	return builders_take(w->builders, w->n_builders, w->clock, source, batch, err);
 }
 
-/* Builders like those of the whole, with a share of its memory. */
+/* Builders like those of the result, with a share of the memory. */
 static int part_open(struct file_part *p, const struct whole *w)
 {
 	int r = 0;
@@ -101,7 +100,7 @@ static int part_open(struct file_part *p, const struct whole *w)
 	return r;
 }
 
-/* Read a file into a builder of its own. */
+/* Read a file into a separate builder. */
 static void part_read(struct file_part *p, const struct whole *w, struct data_file *f)
 {
 	struct lp_warn warn = {.warn = part_warn, .ctx = p};
@@ -135,7 +134,7 @@ static int file_tell(struct whole *w, const struct data_file *f, uint64_t absurd
 		f->path, absurd, absurd == 1 ? " is" : "s are", absurd == 1 ? "s" : "");
 }
 
-/* Note the span of a file's data. */
+/* Note the time range of a file's data. */
 static void file_span(struct data_file *f, const struct lp_table_builder *b)
 {
 	int64_t first, end;
@@ -146,7 +145,7 @@ static void file_span(struct data_file *f, const struct lp_table_builder *b)
 	f->read_last_us = (end - 1) * b->opt->step_us;
 }
 
-/* Read a file into the whole. Non-zero: nothing more can be read, described in `err`. */
+/* Read a file directly into the result. Non-zero: reading cannot continue; `err` says why. */
 static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 {
 	const struct data_file *f = &w->ds->files[file];
@@ -156,7 +155,7 @@ static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 	int stop = 0;
 	int r;
 
-	/* A part of it may have been read before. */
+	/* A part of the file may have been read before. */
 	if (!clock->known)
 		clock_release(clock);
 	w->clock = f->importer ? NULL : clock;
@@ -173,7 +172,7 @@ static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 	return stop ? stop : w->first.code;
 }
 
-/* Join the next file to the whole. Non-zero as above. */
+/* Join the next file to the result. Non-zero as above. */
 static int whole_join(struct whole *w, struct file_part *p, size_t file, struct lp_err *err)
 {
 	struct data_file *f = &w->ds->files[file];
@@ -206,7 +205,7 @@ struct parts {
 	struct file_part *items;
 	size_t first, n;	    /* which files */
 	struct team *team;	    /* NULL: this process reads all */
-	struct team_parcels others; /* what the others have read, packed */
+	struct team_parcels others; /* packed data that the others have read */
 };
 
 static void parts_release(struct parts *p)
@@ -217,7 +216,7 @@ static void parts_release(struct parts *p)
 	team_parcels_release(&p->others);
 }
 
-/* Hand over what this process has read, and get the rest. */
+/* Share what this process has read, and get the rest. */
 static int parts_share(const struct whole *w, struct parts *p, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf mine = {0};
@@ -244,7 +243,7 @@ static int part_receive(const struct whole *w, struct parts *p, size_t i, struct
 	return r < 0 ? lp_err_sys(err, r, "cannot take over %s", f->path) : 0;
 }
 
-/* A file that is too large to be handed over: the first process reads it, and goes on alone. */
+/* A file is too large to be shared: the first process reads it and continues alone. */
 static int parts_disband(const struct whole *w, const struct parts *p)
 {
 	if (w->ds->team && p->team->rank)
@@ -317,7 +316,7 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 	if (r == 0 && !ds->looked && builders[0]->opt->judged &&
 		dataset_settle_clocks(ds, builders[0]) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot read data");
-	/* Users who look at values want to see all of them; a comparison does not. */
+	/* Users who print values want all of them; a comparison does not. */
 	for (uint32_t i = 0; r == 0 && i < n && builders[i]->opt->judged; i++)
 		r = dataset_set_aside(ds, builders[i]) < 0
 			? lp_err_sys(err, -ENOMEM, "cannot read data")
@@ -334,7 +333,7 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-/* Read everything into a new builder. On -EBADMSG (damage) there is one, too. */
+/* Read everything into a new builder. On -EBADMSG (damage) there is a builder, too. */
 static int builder_read(struct lp_dataset *ds, struct lp_table_options *opt,
 	struct lp_table_builder **ret, struct lp_err *err)
 {

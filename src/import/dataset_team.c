@@ -31,7 +31,7 @@ bool dataset_mine(const struct lp_dataset *ds, size_t i)
 	return !ds->team || dataset_owner(ds, ds->team, i) == ds->team->rank;
 }
 
-/* What is known of a file before it is read. */
+/* What is known about a file before it is read. */
 struct description {
 	int64_t interval_us, first_us, last_us;
 };
@@ -68,7 +68,7 @@ static int description_take(struct data_file *f, struct cursor *from)
 	return r < 0 ? r : parcel_take_text(from, &f->addresses);
 }
 
-/* Do all see the same files? A directory may be another one on another machine. */
+/* Do all processes have the same files? A directory may differ between machines. */
 static int files_agree(struct lp_dataset *ds, struct lp_err *err)
 {
 	_cleanup_(team_parcels_release) struct team_parcels all = {0};
@@ -135,7 +135,7 @@ void dataset_leave(struct lp_dataset *ds)
 	ds->team = NULL;
 }
 
-/* A part begins with this; its warnings, the segments of the clock, and the builders follow. */
+/* The header of a packed part. Its warnings, the segments of the clock, and the builders follow. */
 struct part_image {
 	struct lp_err err;
 	int64_t r;
@@ -152,7 +152,7 @@ void part_pack(const struct file_part *p, const struct data_clock *clock, struct
 	image.r = p->r;
 	image.overflow = p->overflow;
 	image.known = clock->known;
-	/* One that is too large is read again. */
+	/* A part that is too large is read again. */
 	image.n_warnings = p->overflow ? 0 : p->n_warnings;
 	image.n_builders = p->overflow ? 0 : p->n_builders;
 	image.n_segments = clock->n;

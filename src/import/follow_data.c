@@ -12,21 +12,21 @@
 #include <sys/stat.h>
 
 #define DEPTH_MAX 16
-#define LOOK_US (1 * US_PER_SEC)     /* a directory that changed is searched this often */
-#define LOOK_ALL_US (5 * US_PER_SEC) /* and in any case this often */
+#define LOOK_US (1 * US_PER_SEC)     /* a changed directory is searched at this interval */
+#define LOOK_ALL_US (5 * US_PER_SEC) /* and any directory at this interval */
 
-/* A file as a search finds it. */
+/* A file found by a search. */
 struct found {
 	char *path;
 	dev_t dev;
 	ino_t ino;
 	int64_t size, mtime_ns;
-	bool taken; /* it is one that is known */
+	bool taken; /* it is a known file */
 };
 
 struct followed {
 	struct found file;
-	struct follow *archive;	  /* NULL: it need not be open */
+	struct follow *archive;	  /* NULL: not open */
 	struct lp_source *source; /* of a foreign file */
 	const struct data_file *foreign;
 	struct follow_item
@@ -39,11 +39,11 @@ struct followed {
 	int64_t held_us;      /* when the next item begins; INT64_MAX: nothing is held back */
 	int64_t delivered_us; /* of what was delivered; INT64_MIN: nothing */
 	int64_t interval_us;
-	bool done;     /* it was read to its end and closed, until it changes */
-	bool replaced; /* another file is at its path: continue there at the end of this one */
-	bool gone;     /* nothing is at its path */
-	bool seen;     /* by the current search */
-	bool told;     /* a problem of it was reported */
+	bool done;     /* it was read to its end and is closed until it changes */
+	bool replaced; /* another file has its path: continue there after the end of this one */
+	bool gone;     /* its path no longer exists */
+	bool seen;     /* found by the current search */
+	bool told;     /* one of its problems was reported */
 };
 
 struct directory {
@@ -52,13 +52,13 @@ struct directory {
 };
 
 struct follow_data {
-	char *root; /* NULL: no search */
+	char *root; /* NULL: do not search */
 	const struct follow_options *opt;
 	const struct follow_clocks *clocks; /* NULL: times are right */
 	struct lp_dataset *ds;
 	struct followed *files; /* by path */
 	size_t n, cap;
-	size_t at;		/* the file whose turn it is */
+	size_t at;		/* the current file */
 	struct follow *current; /* the file of the last item */
 	struct batch_slice slice;
 	struct directory *dirs;
@@ -216,7 +216,7 @@ static int followed_compare(const void *a, const void *b)
 		((const struct followed *)a)->file.path, ((const struct followed *)b)->file.path);
 }
 
-/* A known path was found: is it the same file, has it grown? */
+/* A known path was found: is it the same file, and has it grown? */
 static void followed_check(struct followed *e, const struct found *f)
 {
 	e->seen = true;
@@ -235,7 +235,7 @@ static void followed_check(struct followed *e, const struct found *f)
 	e->file.mtime_ns = f->mtime_ns;
 }
 
-/* A path that is not known: a known file under another name? */
+/* An unknown path: is it a known file under another name? */
 static bool followed_renamed(struct follow_data *d, struct found *f)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -285,7 +285,7 @@ static int found_apply(struct follow_data *d)
 	return r;
 }
 
-/* Forget files that are gone and read, and sort the rest. */
+/* Forget files that are gone and completely read, and sort the rest. */
 static int files_settle(struct follow_data *d)
 {
 	size_t n = 0;
@@ -386,7 +386,7 @@ int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options 
 	return 0;
 }
 
-/* A file has a problem: it is left alone until it changes. */
+/* A file has a problem: ignore it until it changes. */
 static int followed_fail(
 	struct follow_data *d, struct followed *e, const struct lp_err *here, struct lp_err *err)
 {
@@ -509,7 +509,7 @@ static int item_give(struct follow_data *d, struct followed *e, int64_t until_us
 	return e->rest.what ? rest_next(d, e, until_us, ret, err) : 1;
 }
 
-/* A batch of a foreign file: 1, or 0. */
+/* The next batch of a foreign file. 1, or 0. */
 static int foreign_next(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
 {

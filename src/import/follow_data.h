@@ -8,10 +8,10 @@
  *     }
  *
  * The directory may be empty, or missing, at first. Files may appear, be sealed (another file takes
- * the place), renamed, and removed. Within a round files are read in the order of their names, so
+ * its place), renamed, and removed. Within a round files are read in the order of their names, so
  * that an observer's files come in the order of time. A limit on time (`until_us`) makes it a
- * replay: files of many observers advance together. Foreign files (limpet/dataset.h) take part in
- * that, but are read once. One thread at a time uses it.
+ * replay: files of many observers advance together. Foreign files (limpet/dataset.h) are part of a
+ * replay, but are read once. Only one thread at a time may use it.
  */
 #ifndef IMPORT_FOLLOW_DATA_H
 #define IMPORT_FOLLOW_DATA_H
@@ -38,7 +38,7 @@ struct follow_clocks {
 int follow_data_open(const char *dir, const struct follow_options *options,
 	struct follow_data **ret, struct lp_err *err);
 
-/* Follow the files of a dataset, which must outlive it; no others are looked for. */
+/* Follow the files of a dataset, which must outlive it; limpet looks for no others. */
 int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options *options,
 	struct follow_data **ret, struct lp_err *err);
 
@@ -48,9 +48,9 @@ void follow_data_correct(struct follow_data *d, const struct follow_clocks *cloc
 
 void follow_data_close(struct follow_data *d);
 
-/* The next item: 1, or 0 at the end of a round, when there is nothing yet, or nothing that begins
- * up to `until_us`. Problems of a single file are reported through `warn`, once, and the others
- * continue.
+/* The next item. Returns 1, or 0 at the end of a round: there is no more data yet, or none that
+ * begins up to `until_us`. A problem of a single file is reported once through `warn`, and the
+ * others continue.
  */
 int follow_data_next(
 	struct follow_data *d, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);
@@ -66,20 +66,20 @@ size_t follow_data_n_near(const struct follow_data *d, int64_t us, int64_t span_
 /* The number of files with such items. */
 size_t follow_data_n_held(const struct follow_data *d);
 
-/* When any archive in a directory was last written to; 0: there is none. */
+/* When any archive in a directory was last written; 0: there are none. */
 int64_t follow_data_newest_us(const char *dir);
 
 /* Search for files now instead of at the next interval. */
 void follow_data_look(struct follow_data *d);
 
-/* The longest time between samples according to the files, for callers that must know it before
- * they read; 0 if none is known. */
+/* The longest time between samples according to the files, for callers that need it before reading;
+ * 0: unknown. */
 int64_t follow_data_interval_us(const struct follow_data *d);
 
 /* The description of the file that the last item came from; NULL: none, or no such key. */
 const char *follow_data_meta(struct follow_data *d, const char *key);
 
-/* Files that are known. */
+/* The number of known files. */
 size_t follow_data_n_files(const struct follow_data *d);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/option.h"
 #include <limpet/source.h>
 
-/* How certain an importer is that a file is of its format. */
+/* How certain an importer is that a file has its format. */
 enum import_match {
 	IMPORT_NO = 0,
 	IMPORT_MAYBE = 1, /* possible (any text may be CSV) */
@@ -17,50 +17,48 @@ struct importer {
 	const char *summary;
 	const char *description;	  /* paragraphs for the manual */
 	const struct option_def *options; /* NULL-terminated by a row without a name; may be NULL */
-	size_t options_size;		  /* bytes of the struct that the options fill, zeroed */
+	size_t options_size;		  /* size of the struct that the options fill, zeroed */
 
-	/* The beginnings of addresses of remote sources ("prometheus+http://"), ended by NULL; NULL
-	 * if the importer reads files. `path` is then the whole address, `select` always has a
-	 * beginning and, unless it follows, an end, and is valid during the call only. */
+	/* Prefixes of the addresses of remote sources ("prometheus+http://"), ended by NULL; NULL:
+	 * the importer reads files. For remote sources `path` is the whole address. `select` always
+	 * has a beginning and, unless it follows, an end; it is valid during the call only. */
 	const char *const *schemes;
 
-	/* The suffix that makes a file name of a name that is not a file (".meta"), for data that
-	 * consists of several files with one name. NULL: none. */
+	/* For data that consists of several files with a common name: the suffix that turns this
+	 * name into a file name (".meta"). NULL: none. */
 	const char *base_suffix;
 
-	/* Which side of its peers is worse in the metrics of a source, in the form of
-	 * meanings_format(), for metrics whose names do not say it; NULL: nothing. The source owns
-	 * the text. May be NULL. */
+	/* Which side of the peers is worse, in the form of meanings_format(), for metrics with
+	 * names that do not show it; NULL: none. The source owns the text. May be NULL. */
 	const char *(*worse)(const struct lp_source *source);
 
-	/* Judge a file by its first bytes (`n` of them, fewer only if the file is shorter) and its
+	/* Judge a file by its first bytes (`n` bytes, or fewer if the file is shorter) and its
 	 * path. NULL if the importer reads no files. */
 	enum import_match (*probe)(const char *path, const unsigned char *head, size_t n);
 
 	/* Open a file as a source. `options` is the struct of `options_size` bytes, or NULL for the
-	 * defaults. `select` and everything it points to outlive the source; it may be NULL. */
+	 * defaults. `select` (may be NULL) and everything it points to must outlive the source. */
 	int (*open)(const char *path, const void *options, const struct lp_select *select,
 		struct lp_warn *warn, struct lp_source **ret_source, struct lp_err *err);
 
-	/* Sources are watched while time passes: several are watched at once. */
+	/* Live sources: several are watched at the same time. */
 	bool live;
 };
 
 /* All importers, NULL-terminated, in the order of meson.build. */
 extern const struct importer *const importers[];
 
-/* The importer of that name, or NULL. */
+/* The importer with this name, or NULL. */
 const struct importer *importer_find(const char *name);
 
-/* The configured interval, given the typical time between samples: tools are a few milliseconds
- * early or late, and are configured in whole seconds, or simple fractions of one. */
+/* The configured interval, from the typical time between samples. Tools are a few milliseconds
+ * early or late, and are configured in whole seconds or simple fractions. */
 int64_t importer_interval(int64_t typical_us);
 
 /* Is this an address rather than a path: "scheme://..."? */
 bool importer_is_address(const char *path);
 
-/* The importer of the remote source with that address. NULL: there is none, and `err` says which
- * schemes there are. */
+/* The importer for the address of a remote source. NULL: none; `err` lists the schemes. */
 const struct importer *importer_find_address(const char *path, struct lp_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* The importer for the output of iostat -xt, as text or JSON.
  *
- * Columns are found by their names, which changed over the versions of sysstat. Times have the form
- * of the locale in which iostat ran, and no zone.
+ * Columns are found by their names, which changed over the versions of sysstat. Times have the
+ * format of the locale in which iostat ran, and no zone.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -89,10 +89,10 @@ static const struct {
 
 struct iostat {
 	char host[256];
-	int in[WORDS_MAX]; /* [word of a device's line] 1 + the index of its name */
-	size_t n_words;	   /* of such a line; 0: none is expected */
-	bool first_passed; /* the first report, which covers the time since boot */
-	bool has_time;	   /* this report has one */
+	int in[WORDS_MAX]; /* [word in a device's line] 1 + the index of its column */
+	size_t n_words;	   /* words in such a line; 0: no such line is expected */
+	bool first_passed; /* the first report, which covers the time since boot, was read */
+	bool has_time;	   /* this report has a time */
 	int64_t time_us;
 };
 
@@ -114,7 +114,7 @@ static bool head_take(struct iostat *s, const char *line)
 	return s->host[0] != '\0';
 }
 
-/* Three numbers with the same separator: a date of some locale. */
+/* Three numbers with the same separator: a date in some locale. */
 static bool date_read(const char *text, struct tm *tm)
 {
 	int a, b, c;
@@ -227,7 +227,7 @@ static double sum3(double a, double b, double c)
 	return (isnan(a) ? 0 : a) + (isnan(b) ? 0 : b) + (isnan(c) ? 0 : c);
 }
 
-/* Of newer versions, the mean over reads, writes and discards. */
+/* For newer versions: the mean over reads, writes and discards. */
 static double await_of(const double *in)
 {
 	double n = sum3(in[IN_R], in[IN_W], in[IN_D]);
@@ -339,13 +339,13 @@ static const struct text_format format = {
 		   "covers the time since the machine started",
 };
 
-/* Can it be a word of a line? */
+/* Can the text be a word of a line? */
 static bool is_word(const char *text)
 {
 	return text && *text && !text[strcspn(text, " \t\r\n")];
 }
 
-/* A report in the form of iostat's text: the columns of its first disk apply to all. */
+/* Write a report as iostat's text. The columns of the first disk apply to all disks. */
 static void json_report(FILE *out, const json_t *report)
 {
 	const char *time = json_string_value(json_object_get(report, "timestamp")), *key;

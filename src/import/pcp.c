@@ -1,7 +1,7 @@
 /* The importer for Performance Co-Pilot: archives that pmlogger wrote, and live pmcd.
  *
- * libpcp reads both. It is under the LGPL and linked dynamically, and only if it was there when
- * limpet was built.
+ * libpcp reads both. It has the LGPL, so it is linked dynamically, and only if it was available
+ * when limpet was built.
  */
 #include "base/cleanup.h"
 #include "base/hash.h"
@@ -17,12 +17,12 @@
 
 #define SCHEME "pcp://"
 #define SUFFIX ".meta"
-#define MAGIC 0x50052600u /* of all files of an archive; the last byte is its version */
+#define MAGIC 0x50052600u /* of all files of an archive; the last byte is the version */
 #define BATCH_RESULTS 200
 #define LIVE_SAMPLES 60
 #define LIVE_EVERY_US US_PER_SEC
 
-/* A metric of a table that is there. */
+/* A metric of a table that the source has. */
 struct pcp_metric {
 	const char *name;
 	pmID id;
@@ -33,7 +33,7 @@ struct pcp {
 	struct lp_source base;
 	struct lp_select select;
 	struct mapping mapping;
-	struct strmap present; /* name of a metric -> position in the list */
+	struct strmap present; /* name of a metric -> index in the list */
 	struct gather gather;
 	struct pcp_metric *metrics;
 	pmID *ids;
@@ -41,13 +41,13 @@ struct pcp {
 	int context;
 	bool live;
 	char host[MAXHOSTNAMELEN];
-	int64_t n_live;	      /* samples to take, and */
+	int64_t n_live;	      /* number of samples to take */
 	int64_t next_live_us; /* when the next one is due (CLOCK_MONOTONIC) */
 	bool pending, ended;
 	uint64_t n_results;
 };
 
-/* One value of one instance at one time, as a series for the gathering. */
+/* One value of one instance at one time, as a series for gather.h. */
 struct pcp_value {
 	const struct pcp *p;
 	const char *metric, *device;
@@ -80,7 +80,7 @@ static int pcp_error(const struct pcp *p, int code, const char *what, struct lp_
 		pmErrStr_r(code, text, sizeof(text)));
 }
 
-/* Look a metric of the table up; many systems lack some. */
+/* Look up a metric of the table; many systems lack some. */
 static int metric_find(struct pcp *p, const char *name, struct lp_err *err)
 {
 	struct pcp_metric m = {.name = name};
@@ -211,7 +211,7 @@ static int archive_fetch(struct pcp *p, struct lp_err *err)
 	return r;
 }
 
-/* Fetch from pmcd, once a second. */
+/* Fetch from pmcd, once per second. */
 static int live_fetch(struct pcp *p, struct lp_err *err)
 {
 	int64_t now = clock_us(CLOCK_MONOTONIC);
@@ -239,7 +239,7 @@ static int live_fetch(struct pcp *p, struct lp_err *err)
 	return r < 0 ? r : 1;
 }
 
-/* Fetch some results, or until there are no more. */
+/* Fetch some results, or all remaining ones. */
 static int results_fetch(struct pcp *p, struct lp_err *err)
 {
 	int r = 1, n = 0, most = p->live ? 1 : BATCH_RESULTS;
@@ -279,7 +279,7 @@ static int pcp_next(struct lp_source *base, struct lp_batch **ret, struct lp_err
 
 static const struct lp_source_ops pcp_ops = {.next = pcp_next, .close = pcp_close};
 
-/* Begin at the wanted time, a little before it for the first differences. */
+/* Begin slightly before the selected time, for the first differences. */
 static int archive_begin(struct pcp *p, struct lp_err *err)
 {
 	pmLogLabel label;
@@ -296,7 +296,7 @@ static int archive_begin(struct pcp *p, struct lp_err *err)
 	return r < 0 ? pcp_error(p, r, "go to the beginning", err) : 0;
 }
 
-/* "HOST?for=10s": cut off and parse what follows the host. */
+/* "HOST?for=10s": parse and remove the part after the host. */
 static int live_options(struct pcp *p, char *name, struct lp_err *err)
 {
 	char *query = strchr(name, '?');
@@ -370,7 +370,7 @@ static int pcp_open(const char *path, const void *options, const struct lp_selec
 	if (r == 0)
 		r = gather_init(&p->gather, &p->mapping, p->base.catalogue, &p->present, warn,
 			p->base.path, err);
-	/* The beginning of an archive is read to find the interval. */
+	/* Read the beginning of an archive to find the interval. */
 	if (r == 0 && !p->live)
 		r = results_fetch(p, err);
 	if (r < 0)
@@ -384,7 +384,7 @@ static enum import_match pcp_probe(const char *path, const unsigned char *head, 
 	size_t len = strlen(path), suffix = strlen(SUFFIX);
 	uint32_t magic;
 
-	/* An archive is three files or more; this one stands for all. */
+	/* An archive consists of three or more files; this one represents it. */
 	if (n < 8 || len <= suffix || strcmp(path + len - suffix, SUFFIX) != 0)
 		return IMPORT_NO;
 	magic = (uint32_t)head[4] << 24 | (uint32_t)head[5] << 16 | (uint32_t)head[6] << 8 |

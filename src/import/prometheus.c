@@ -1,10 +1,10 @@
 /* The importer for servers with Prometheus' HTTP API: Prometheus itself, VictoriaMetrics, Thanos,
  * Mimir.
  *
- * It asks for raw samples, by selectors with a range ("{...}[600s]"), not for values on a grid:
- * counters then have the times at which they were scraped, and rates are right. The server is read
- * instance by instance, each from the beginning to the end, in pieces that are short enough to need
- * little memory on both sides.
+ * It requests raw samples, by selectors with a range ("{...}[600s]"), not values on a grid.
+ * Counters then have the times at which they were scraped, and rates are correct. The server is
+ * read instance by instance, each from the beginning to the end, in pieces that are short enough to
+ * need little memory on both sides.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -25,14 +25,14 @@
 #define PIECE_MAX_US US_PER_DAY
 #define PIECE_SAMPLES 300000 /* per request, approximately */
 #define INSTANCES_MAX 100000
-#define LAG_US (10 * US_PER_SEC) /* a scrape may take this long to appear */
+#define LAG_US (10 * US_PER_SEC) /* a scrape may take this long to become visible */
 
 struct prometheus_options {
 	struct option_list mappings;
 	const char *http_config;
 };
 
-/* A time of an instance to be asked for. */
+/* A time range of an instance. */
 struct piece {
 	size_t instance;
 	int64_t from_us, to_us;
@@ -41,7 +41,7 @@ struct piece {
 struct prometheus {
 	struct lp_source base;
 	char *url;		/* "http://host:9090/prefix" */
-	struct strbuf matchers; /* of ?match=, each with a comma in front */
+	struct strbuf matchers; /* from ?match=, each with a comma before it */
 	struct strbuf names;	/* of metrics, as a regular expression */
 	struct http_config config;
 	struct http_client *client;
@@ -54,14 +54,14 @@ struct prometheus {
 	struct lp_select select;
 	char **instances; /* as matchers: `,instance="oss3:9100"` or "" for everything */
 	size_t n_instances, cap_instances;
-	struct piece next; /* that was not requested yet */
+	struct piece next; /* the next piece to request */
 	int64_t piece_us;
 	struct {
 		struct piece piece;
 		struct http_request request;
 	} wave[HTTP_PARALLEL]; /* requested in parallel, delivered one after the other */
 	size_t n_wave, at_wave;
-	bool pending;	  /* of wave[at_wave], batches remain */
+	bool pending;	  /* wave[at_wave] has more batches */
 	uint64_t n_total; /* samples so far */
 };
 
@@ -95,7 +95,7 @@ static int out_of_memory(const struct prometheus *p, struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot read %s", p->base.path);
 }
 
-/* A transport error, in words that say what to do. */
+/* Describe a transport error, and say what to do. */
 static int transport_error(
 	const struct prometheus *p, const struct http_request *rq, struct lp_err *err)
 {
@@ -138,7 +138,7 @@ static int status_error(
 	}
 }
 
-/* Was it too much for one request, so that smaller pieces should be requested? */
+/* Was a request too large, so that smaller pieces are needed? */
 static bool answer_is_too_much(const struct http_request *rq)
 {
 	static const char *const words[] = {"too many samples", "too many points", "memory limit",
@@ -196,7 +196,7 @@ static int request_make(const struct prometheus *p, const char *api, struct strb
 	return rq->url && (rq->form || !post) ? 0 : out_of_memory(p, err);
 }
 
-/* Ask for the values of a label, of all series that match. */
+/* Get the values of a label over all matching series. */
 static int label_values(const struct prometheus *p, const char *label, const char *selector,
 	int (*fn)(void *ctx, const char *word, struct lp_err *err), void *ctx, struct lp_err *err)
 {
@@ -227,7 +227,7 @@ static int present_add(void *ctx, const char *word, struct lp_err *err)
 	return strmap_put(&p->present, word, 0) < 0 ? out_of_memory(p, err) : 0;
 }
 
-/* A text between quotes, as PromQL has it. */
+/* Quote a text for PromQL. */
 static void quoted_add(struct strbuf *to, const char *text)
 {
 	strbuf_putc(to, '"');
@@ -298,7 +298,7 @@ static int metrics_find(struct prometheus *p, struct lp_err *err)
 	return r;
 }
 
-/* Find out what there is to read. */
+/* Find out which data the server has. */
 static int contents_find(struct prometheus *p, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf selector = {0};
@@ -314,15 +314,15 @@ static int contents_find(struct prometheus *p, struct lp_err *err)
 	selector_make(p, "", &selector);
 	if (p->names.failed || selector.failed)
 		return out_of_memory(p, err);
-	/* A reader that follows needs all instances at once, in the order of time. */
+	/* A reader that follows needs all instances at the same time, in the order of time. */
 	if (p->select.follow)
 		return instance_add(p, "", err) < 0 ? -ENOMEM : (p->instances[0][0] = '\0', 0);
 	r = label_values(p, "instance", selector.text, instance_add, p, err);
-	/* Series without this label were not scraped, but written by another program. */
+	/* Another program wrote series without this label; they were not scraped. */
 	return r < 0 ? r : instance_add(p, "", err);
 }
 
-/* The end of the readable data: if it is still growing, of the data that is certainly complete. */
+/* The end of the readable data; while data arrives, only as far as it is certainly complete. */
 static int64_t readable_end(const struct prometheus *p)
 {
 	int64_t lag = p->base.interval_us > LAG_US ? p->base.interval_us : LAG_US;
@@ -333,7 +333,7 @@ static int64_t readable_end(const struct prometheus *p)
 	return p->select.to_us;
 }
 
-/* Take the next piece to request. */
+/* The next piece to request. */
 static bool piece_take(struct prometheus *p, struct piece *ret)
 {
 	int64_t end = readable_end(p);
@@ -368,7 +368,7 @@ static int piece_request(struct prometheus *p, const struct piece *piece, struct
 	return request_make(p, "query", &form, true, rq, err);
 }
 
-/* Request the next pieces, several in parallel: 1, or 0 if there are no more. */
+/* Request the next pieces, several in parallel. 1, or 0 if there are no more. */
 static int wave_begin(struct prometheus *p, struct lp_err *err)
 {
 	struct http_request requests[HTTP_PARALLEL] = {0};
@@ -378,7 +378,7 @@ static int wave_begin(struct prometheus *p, struct lp_err *err)
 	while (r == 0 && p->n_wave < HTTP_PARALLEL && piece_take(p, &p->wave[p->n_wave].piece)) {
 		r = piece_request(p, &p->wave[p->n_wave].piece, &requests[p->n_wave], err);
 		p->n_wave++;
-		if (!p->n_total) /* find from one how large they may be */
+		if (!p->n_total) /* learn the possible size from one request */
 			break;
 	}
 	if (r == 0 && p->n_wave)
@@ -410,7 +410,7 @@ static void piece_adapt(struct prometheus *p, const struct piece *piece, uint64_
 		p->piece_us = fit;
 }
 
-/* It was too much: start again at this piece, with smaller ones. */
+/* The request was too large: start again at this piece, with smaller ones. */
 static int piece_split(struct prometheus *p, struct lp_err *err)
 {
 	const struct piece *piece = &p->wave[p->at_wave].piece;
@@ -424,7 +424,7 @@ static int piece_split(struct prometheus *p, struct lp_err *err)
 	return 0;
 }
 
-/* Read the answer of the current piece. */
+/* Parse the answer for the current piece. */
 static int piece_read(struct prometheus *p, struct lp_err *err)
 {
 	const struct piece *piece = &p->wave[p->at_wave].piece;
@@ -452,7 +452,7 @@ static int piece_read(struct prometheus *p, struct lp_err *err)
 	return 0;
 }
 
-/* Nothing more: was there anything? */
+/* The end: was there any data? */
 static int source_end(struct prometheus *p, struct lp_err *err)
 {
 	if (p->select.follow && (!p->select.to_us || readable_end(p) < p->select.to_us))
@@ -556,7 +556,7 @@ static int address_take(struct prometheus *p, struct lp_err *err)
 	return http[strcspn(http, "?")] ? query_take(p, strchr(http, '?') + 1, err) : 0;
 }
 
-/* The roles that the tables give to metrics whose names do not say them. */
+/* The roles that the tables give to metrics with names that do not show them. */
 static int roles_take(struct prometheus *p, struct lp_err *err)
 {
 	int r = 0;
@@ -586,8 +586,8 @@ static const char *prometheus_worse(const struct lp_source *source)
 	return ((const struct prometheus *)source)->worse.text;
 }
 
-/* Read the configuration files. Tables of the user come before the built-in ones: of two metrics
- * for one column of a component, the first counts. */
+/* Read the configuration files. Tables of the user come before the built-in ones: if two metrics
+ * fill one column of a component, the first counts. */
 static int setup(struct prometheus *p, const struct prometheus_options *o, struct lp_err *err)
 {
 	const char *config = o && o->http_config ? o->http_config : getenv("LIMPET_HTTP_CONFIG");

@@ -17,7 +17,7 @@
 /* Rows times samples of a batch: many components make short batches. */
 #define BATCH_CELLS (1u << 20)
 
-/* Intervals whose median is taken for the nominal one. */
+/* The nominal interval is the median of this many intervals. */
 #define INTERVALS 9
 
 struct sysstat_source {
@@ -27,14 +27,14 @@ struct sysstat_source {
 	struct sysstat_rows rows;
 	const struct lp_select *select;
 	char observer[SYSSTAT_NAME_MAX];
-	struct lp_batch *batch, *spare; /* the one delivered, and the next */
+	struct lp_batch *batch, *spare; /* the delivered one, and the next one */
 	uint32_t cap_samples;
-	struct sysstat_record record; /* the next one to take, if `have_record` */
+	struct sysstat_record record; /* the next record, if `have_record` */
 	bool have_record;
-	uint64_t at;	   /* where the record after it begins */
-	uint64_t last_out; /* the beginning of the last record outside of the wanted time, or 0 */
-	bool restarted;	   /* a restart mark came since the last sample */
-	bool have_last;	   /* the next three are known */
+	uint64_t at;	      /* offset of the record after it */
+	uint64_t last_out;    /* offset of the last record outside of the selected time, or 0 */
+	bool restarted;	      /* there was a restart mark since the last sample */
+	bool have_last;	      /* the next three are known */
 	int64_t last_wall_us; /* of the last sample */
 	int64_t last_mono_us;
 	uint64_t last_uptime_cs;
@@ -59,7 +59,7 @@ static void source_close(struct lp_source *source)
 	source_free((struct sysstat_source *)source);
 }
 
-/* Is the record's time one that was asked for? */
+/* Is the time of a record selected? */
 static bool time_wanted(const struct lp_select *select, int64_t wall_us)
 {
 	if (!select)
@@ -68,8 +68,8 @@ static bool time_wanted(const struct lp_select *select, int64_t wall_us)
 		(!select->to_us || wall_us < select->to_us);
 }
 
-/* A record of the wanted time follows one that was skipped: go back to that, because the first
- * difference needs it. */
+/* If the first selected record follows a skipped one, go back to that one: the first difference
+ * needs it. */
 static bool step_back(struct sysstat_source *s)
 {
 	if (!s->last_out)
@@ -79,7 +79,7 @@ static bool step_back(struct sysstat_source *s)
 	return true;
 }
 
-/* Read the next record with statistics that is to be delivered into s->record: 1, 0 or an error. */
+/* Read the next selected record with statistics into s->record. 1, 0 at the end, or an error. */
 static int next_record(struct sysstat_source *s, struct lp_err *err)
 {
 	bool stepped_back = false;
@@ -107,7 +107,7 @@ static int next_record(struct sysstat_source *s, struct lp_err *err)
 	return 1;
 }
 
-/* The most items that one activity has in a record. */
+/* The largest number of items of an activity in a record. */
 static uint32_t record_items(const struct sysstat_source *s, const struct sysstat_record *rec)
 {
 	uint32_t most = 0;
@@ -129,7 +129,7 @@ static uint32_t samples_for(uint32_t n_items)
 }
 
 /* Must the batch end before the next record? Yes if it is full, if the record has more components
- * than the batch was made for, or if most rows of the batch belong to components that are gone. */
+ * than the batch has room for, or if most rows of the batch belong to components that are gone. */
 static bool batch_must_end(const struct sysstat_source *s)
 {
 	uint32_t n = record_items(s, &s->record);
@@ -143,8 +143,8 @@ static bool batch_must_end(const struct sysstat_source *s)
 	return false;
 }
 
-/* A clock that continues over reboots of the machine. Its steps within a run are those of the
- * machine's own; a reboot takes as long as the wall clock shows. */
+/* A clock that continues over reboots of the machine. Between reboots it follows the machine's
+ * uptime; for a reboot it follows the wall clock. */
 static int64_t record_mono(struct sysstat_source *s, const struct sysstat_record *rec)
 {
 	int64_t passed = 0;
@@ -183,7 +183,7 @@ static int take_record(struct sysstat_source *s, struct lp_err *err)
 	int64_t mono_us;
 	int r;
 
-	/* Without a mark (which only sysstat's boot service writes) the machine's uptime shows a
+	/* Without a restart mark (which only sysstat's boot service writes) the uptime shows a
 	 * reboot. */
 	if (s->have_last && rec->uptime_cs < s->last_uptime_cs)
 		s->restarted = true;
@@ -240,7 +240,7 @@ static int source_next(struct lp_source *source, struct lp_batch **ret_batch, st
 		r = take_record(s, err);
 	if (r < 0)
 		return r;
-	/* An error from here on will occur again in the next call, after this batch. */
+	/* An error here occurs again in the next call, after this batch. */
 	while (next_record(s, NULL) > 0 && !batch_must_end(s)) {
 		if (take_record(s, NULL) < 0)
 			break;
@@ -258,8 +258,8 @@ static int compare_i64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The nominal interval: the median of the first ones, in whole seconds, as sadc counts. Damage is
- * left to be found when the data is read. */
+/* The nominal interval: the median of the first ones, in whole seconds, like sadc's. Reading the
+ * data will report damage. */
 static int64_t first_interval(struct sysstat_file *f)
 {
 	int64_t intervals[INTERVALS];
@@ -325,8 +325,8 @@ static int source_open(const char *path, const void *options, const struct lp_se
 	return 0;
 }
 
-/* Compressed files are accepted only if their name is like sysstat's: open() then says what to do
- * with them. */
+/* Compressed files are accepted only if their name is like sysstat's; open() then says what to
+ * do. */
 static enum import_match probe_packed(const char *path, const unsigned char *head, size_t n)
 {
 	const char *base = path_basename(path);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MINORS (1u << 20) /* that a major number can have */
+#define MINORS (1u << 20) /* minors per major number */
 
 /* Major numbers that always belong to the same driver (from the kernel's list of allocated
  * devices). Others are assigned at run time and mean nothing. */
@@ -13,8 +13,8 @@ static const struct driver {
 	const char *prefix;
 	uint32_t major, last_major;
 	uint32_t first_disk;	  /* number of the first device of `major` */
-	uint32_t minors_per_disk; /* partitions included; 1: devices have numbers, not letters */
-	uint32_t minors;	  /* this many are in use */
+	uint32_t minors_per_disk; /* including partitions; 1: devices have numbers, not letters */
+	uint32_t minors;	  /* the number of minors in use */
 } drivers[] = {
 	{"ram", 1, 1, 0, 1, MINORS},
 	{"fd", 2, 2, 0, 1, 4},

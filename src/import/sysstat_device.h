@@ -1,11 +1,11 @@
-/* The names of devices and interfaces in sysstat's files, which hold numbers. */
+/* The names of devices and interfaces in sysstat's files, which contain numbers. */
 #ifndef IMPORT_SYSSTAT_DEVICE_H
 #define IMPORT_SYSSTAT_DEVICE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any name below. */
+/* Large enough for any name below. */
 #define SYSSTAT_NAME_MAX 72
 
 /* The kernel's name of a block device if it follows from its numbers ("sda1", "md0"), else
@@ -16,8 +16,8 @@ void sysstat_disk_name(uint32_t major, uint32_t minor, char buf[SYSSTAT_NAME_MAX
  * form. */
 void sysstat_wwn_text(const uint64_t wwn[2], uint32_t partition, char buf[SYSSTAT_NAME_MAX]);
 
-/* A name of at most `len` bytes from a file, made fit for a component's name: bytes that cannot be
- * printed become '_', and an empty name becomes "unnamed". */
+/* Make a valid component name from at most `len` bytes of a file: unprintable bytes become '_', and
+ * an empty name becomes "unnamed". */
 void sysstat_clean_name(const void *text, size_t len, char buf[SYSSTAT_NAME_MAX]);
 
 #endif

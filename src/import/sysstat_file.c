@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW_BYTES (256u << 10) /* stays in a core's cache */
+#define WINDOW_BYTES (256u << 10) /* fits into the cache of a core */
 
-/* Sizes in the file, and limits beyond which it is damaged (they are sysstat's own). */
+/* Sizes in the file, and sysstat's own limits; beyond them a file is damaged. */
 #define MAGIC_BYTES 76
 #define EXTRA_DESC_BYTES 24
 #define COMMENT_BYTES 64
@@ -32,7 +32,7 @@
 /* More disks or interfaces than this in one record are damage. */
 #define WANTED_ITEMS_MAX 65536
 
-/* Times beyond the year 9999 and machines up for longer than that are damage. */
+/* Times beyond the year 9999, and uptimes that long, are damage. */
 #define SECONDS_MAX UINT64_C(253402300799)
 
 static int damaged(const struct sysstat_file *f, uint64_t at, struct lp_err *err, const char *what)
@@ -40,7 +40,7 @@ static int damaged(const struct sysstat_file *f, uint64_t at, struct lp_err *err
 	return lp_err_set(err, -EBADMSG, "%s: damaged at byte %" PRIu64 ": %s", f->path, at, what);
 }
 
-/* Move the window so that it begins at `at` and holds at least `len` bytes. */
+/* Move the window so that it begins at `at` and has at least `len` bytes. */
 static int window_move(struct sysstat_file *f, uint64_t at, uint64_t len, struct lp_err *err)
 {
 	ssize_t n;
@@ -90,7 +90,7 @@ int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const 
 	return 0;
 }
 
-/* Compressed files are common beside plain ones: sysstat packs those of past days. */
+/* Compressed files are common: sysstat compresses those of past days. */
 static int refuse_packed(const struct sysstat_file *f, const uint8_t *head, struct lp_err *err)
 {
 	const struct unpack_format *format = unpack_format_of(head, f->size);
@@ -235,7 +235,7 @@ static int check_activity(const struct sysstat_file *f, const struct sysstat_act
 		a->types.n[2]);
 }
 
-/* sadc lists each once: if one repeats, the count is wrong, and the data is not a list. */
+/* sadc lists each activity once. If one repeats, the count is wrong and the data is not a list. */
 static int check_once(const struct sysstat_file *f, uint32_t i, struct lp_err *err)
 {
 	for (uint32_t k = 0; k < i; k++) {
@@ -280,8 +280,8 @@ static int read_activities(struct sysstat_file *f, const struct header *h, struc
 	return 0;
 }
 
-/* Skip structures that a later sysstat added; `*at` moves past them. Each description takes bytes
- * of the file, so this ends. */
+/* Skip structures that a later sysstat added; `*at` moves past them. Each description has some
+ * bytes, so the loop ends. */
 static int skip_extra(struct sysstat_file *f, uint64_t *at, struct lp_err *err)
 {
 	uint64_t here = *at;
@@ -404,7 +404,7 @@ static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, u
 		return damaged(f, *at, err, "the number of items before this is impossible");
 	span.at = *at;
 	bytes = (uint64_t)span.n * a->nr2 * a->size;
-	if (bytes > f->size - *at) /* *at is not past the end: its 4 bytes were read */
+	if (bytes > f->size - *at) /* *at is not beyond the end: its 4 bytes were read */
 		return lp_err_set(err, -EBADMSG,
 			"%s: cut off at byte %" PRIu64
 			", inside statistics that begin at byte %" PRIu64,
@@ -454,8 +454,8 @@ static int read_record_body(
 	return r;
 }
 
-/* Load the whole record into the window if it is as long as the last one, so that the window need
- * not go back when its items are read after its counts. */
+/* Load as many bytes as the last record had: the items are read after the counts, and the window
+ * should not have to move back. */
 static int window_foresee(struct sysstat_file *f, uint64_t at, struct lp_err *err)
 {
 	bool inside = at >= f->window_at && at + f->record_hint <= f->window_at + f->window_len;

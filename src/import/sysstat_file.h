@@ -1,5 +1,5 @@
-/* A sysstat activity file as a sequence of records: headers, bounds and damage are handled here;
- * the meaning of the statistics is not.
+/* A sysstat activity file as a sequence of records. This handles headers, bounds and damage, but
+ * not the meaning of the statistics.
  */
 #ifndef IMPORT_SYSSTAT_FILE_H
 #define IMPORT_SYSSTAT_FILE_H
@@ -7,24 +7,24 @@
 #include "import/sysstat_format.h"
 #include <limpet/err.h>
 
-/* How many activities a reader can ask for at once. */
+/* The maximum number of activities to read at once. */
 #define SYSSTAT_WANTED_MAX 3
 
 /* One activity as the file announces it. */
 struct sysstat_activity {
 	uint32_t id, magic;
-	uint32_t nr;  /* items in each record, unless `has_nr` */
-	uint32_t nr2; /* structures in an item */
-	bool has_nr;  /* each record gives its number of items */
+	uint32_t nr;  /* items per record, unless `has_nr` */
+	uint32_t nr2; /* structures per item */
+	bool has_nr;  /* each record has its own number of items */
 	uint32_t size;
 	struct sysstat_types types;
-	int wanted; /* position in sysstat_record.spans, -1 to skip it */
+	int wanted; /* index in sysstat_record.spans; -1: skip it */
 };
 
 struct sysstat_file {
 	const char *path; /* not owned */
 	int fd;
-	uint64_t size; /* when it was opened; data appended later is not read */
+	uint64_t size; /* at the time of opening; data appended later is not read */
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_len, window_cap;
@@ -36,7 +36,7 @@ struct sysstat_file {
 	uint32_t record_size; /* of a record's header */
 	struct sysstat_types record_types;
 	uint64_t records_at;  /* first byte of the first record */
-	uint64_t record_hint; /* the last record's length: that of the next is similar */
+	uint64_t record_hint; /* the length of the last record: the next one is similar */
 };
 
 enum sysstat_record_type {
@@ -55,31 +55,31 @@ struct sysstat_span {
 };
 
 struct sysstat_record {
-	uint64_t at, end; /* its bytes in the file */
+	uint64_t at, end; /* offsets in the file */
 	enum sysstat_record_type type;
 	int64_t wall_us;
 	uint64_t uptime_cs; /* since the machine started */
 	struct sysstat_span spans[SYSSTAT_WANTED_MAX];
 };
 
-/* Does it carry statistics? */
+/* Does it contain statistics? */
 static inline bool sysstat_record_is_stats(const struct sysstat_record *r)
 {
 	return r->type == SYSSTAT_R_STATS || r->type == SYSSTAT_R_LAST_STATS;
 }
 
-/* Open a file and read everything before its first record. `path` outlives it. `f` needs
+/* Open a file and read everything before its first record. `path` must outlive `f`. Call
  * sysstat_file_release() only after success. */
 int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *err);
 void sysstat_file_release(struct sysstat_file *f);
 
-/* Read the record that begins at `at`: 1, 0 if the file ends there, or a negative errno if it is
- * damaged or cut off. Only complete records are returned. */
+/* Read the record that begins at `at`. Returns 1, 0 if the file ends there, or a negative errno if
+ * it is damaged or truncated. Only complete records are returned. */
 int sysstat_file_record(
 	struct sysstat_file *f, uint64_t at, struct sysstat_record *ret_record, struct lp_err *err);
 
 /* `len` bytes of the file, valid until the next call with this file. Reading past the end is
- * damage: -EBADMSG, with an error that the file is cut off inside of `what`. */
+ * damage: -EBADMSG, with an error that the file ends within `what`. */
 int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const char *what,
 	const uint8_t **ret_bytes, struct lp_err *err);
 

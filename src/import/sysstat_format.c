@@ -36,8 +36,8 @@ uint64_t sysstat_field(const uint8_t *p, const struct sysstat_types *t, struct s
 	return sysstat_u32(p + offset, arch.swap);
 }
 
-/* The newest form of each activity's structure, by its number. A file whose numbers of fields are
- * neither all smaller nor all larger was damaged. */
+/* The newest form of each activity's structure, by its number. If the numbers of fields in a file
+ * are neither all smaller nor all larger, it is damaged. */
 static const struct {
 	uint8_t version; /* magic - SYSSTAT_ACTIVITY_MAGIC */
 	uint8_t n[3];

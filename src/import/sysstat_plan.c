@@ -6,14 +6,14 @@
 
 #define IFACE_BYTES 16
 
-/* A byte behind the numbers of a structure, beside enum sysstat_class. */
+/* A byte after the numbers of a structure, in addition to enum sysstat_class. */
 #define SYSSTAT_BYTE 3
 
 struct field {
 	const char *name, *unit;
 	uint8_t class; /* enum sysstat_class or SYSSTAT_BYTE */
 	uint8_t index; /* among the fields of its class */
-	bool watch;    /* distinguishes a replaced device from a continued one */
+	bool watch;    /* its value shows whether a device was replaced */
 	bool gauge;    /* not a counter */
 };
 
@@ -28,8 +28,8 @@ static const struct field disk_fields[] = {
 	{"tot_ticks", "ms", SYSSTAT_U, 2, false},
 	{"rq_ticks", "ms", SYSSTAT_U, 3, false},
 };
-#define DISK_MAJOR 4 /* among the ints, followed by the minor number */
-#define DISK_WWN 1   /* among the long longs; it takes two of them */
+#define DISK_MAJOR 4 /* among the ints; the minor number follows */
+#define DISK_WWN 1   /* among the long longs; it uses two of them */
 
 static const struct field net_fields[] = {
 	{"rx_packets", "packets", SYSSTAT_ULL, 0, true},
@@ -55,12 +55,13 @@ static const struct field net_error_fields[] = {
 	{"tx_carrier", "errors", SYSSTAT_ULL, 8, true},
 };
 
-/* The activities that are read. Those of one kind follow each other; their columns do, too. */
+/* The activities that limpet reads. Activities of one kind are consecutive, and so are their
+ * columns. */
 static const struct source_activity {
 	uint32_t id;
 	const char *name;
 	enum sysstat_kind_id kind;
-	uint8_t first_version, last_version; /* of the layout; 11.7.1 did not raise them yet */
+	uint8_t first_version, last_version; /* of the layout; 11.7.1 had not raised them yet */
 	bool reset_all;
 	const struct field *fields;
 	uint32_t n_fields;
@@ -97,7 +98,7 @@ static const struct source_activity {
 
 static const char *const kind_names[SYSSTAT_KINDS] = {"disk", "net"};
 
-/* Is this activity in a known layout, with everything that identifies an item? */
+/* Does this activity have a known layout, with all fields that identify an item? */
 static bool layout_known(const struct source_activity *s, const struct sysstat_activity *a)
 {
 	uint64_t numbers = sysstat_types_size(&a->types);
@@ -206,8 +207,8 @@ static int add_kind(struct sysstat_kind *k, const char *name, const struct lp_co
 	return 0;
 }
 
-/* The wanted columns that an activity fills, and those it leaves to others of its kind. `first` is
- * the column of its first field. */
+/* The wanted columns that an activity fills, and those that others of its kind fill. `first` is the
+ * column of its first field. */
 static void plan_columns(struct sysstat_plan *p, const struct sysstat_kind *k,
 	const struct source_activity *s, uint32_t first, struct sysstat_arch arch)
 {
@@ -259,7 +260,7 @@ int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
 	return 0;
 }
 
-/* One loop per width and byte order, so that there is no condition inside. */
+/* One loop per width and byte order, so that the loop has no conditions. */
 #define RUN(load)                                                                                  \
 	for (uint32_t i = 0; i < n; i++, p += item_size) {                                         \
 		if (cells[i] != SYSSTAT_NO_CELL)                                                   \

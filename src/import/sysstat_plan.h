@@ -1,5 +1,5 @@
-/* Which of sysstat's activities become which kinds and columns, and how their fields are copied.
- * A plan is made once for each file, so that reading a record is a few tight loops.
+/* Which of sysstat's activities become which kinds and columns, and how their fields are copied. A
+ * plan is made once for each file, so that reading a record takes a few tight loops.
  */
 #ifndef IMPORT_SYSSTAT_PLAN_H
 #define IMPORT_SYSSTAT_PLAN_H
@@ -7,10 +7,10 @@
 #include "import/sysstat_file.h"
 #include <limpet/source.h>
 
-/* The most fields that one activity has, or that are watched in one component. */
+/* The maximum number of fields of an activity, or of watched fields of a component. */
 #define SYSSTAT_FIELDS_MAX 20
 
-/* Bytes of the key that distinguishes the items of an activity. */
+/* Maximum size of the key of an item. */
 #define SYSSTAT_KEY_MAX 16
 
 enum sysstat_kind_id {
@@ -19,7 +19,7 @@ enum sysstat_kind_id {
 	SYSSTAT_KINDS,
 };
 
-/* A kind of component, with the columns of all activities that make it up. */
+/* A kind of component, with the columns of all its activities. */
 struct sysstat_kind {
 	uint32_t schema; /* in the catalogue */
 	uint32_t n_columns;
@@ -28,7 +28,7 @@ struct sysstat_kind {
 
 /* Copy one field of all items into one column. */
 struct sysstat_copy {
-	int offset;    /* in an item; -1: the file has no such field, the column is 0 */
+	int offset;    /* in an item; -1: the file has no such field, and the column is 0 */
 	uint8_t width; /* 1, 4 or 8 */
 	uint32_t column;
 };
@@ -44,10 +44,10 @@ struct sysstat_plan {
 	uint32_t n_copies;
 	uint32_t others[SYSSTAT_FIELDS_MAX]; /* wanted columns that other activities fill */
 	uint32_t n_others;
-	/* Counters by which a replaced device is recognised (as sysstat does it): all of them fell
-	 * (`reset_all`), or any. */
+	/* Counters that show that a device was replaced, as in sysstat: all of them fell
+	 * (`reset_all`), or any of them. */
 	struct sysstat_copy watches[SYSSTAT_FIELDS_MAX];
-	uint32_t n_watches, first_watch; /* the latter: position in a component's memory */
+	uint32_t n_watches, first_watch; /* first_watch: index in the memory of a component */
 	bool reset_all;
 };
 
@@ -57,8 +57,8 @@ struct sysstat_plans {
 	struct sysstat_kind kinds[SYSSTAT_KINDS];
 };
 
-/* Plan the reading of `f`: marks the wanted activities in it and adds the schemas to the catalogue.
- * Activities of an unknown layout are skipped with a warning. */
+/* Plan reading `f`: mark the selected activities and add the schemas to the catalogue. Activities
+ * with an unknown layout are skipped with a warning. */
 int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
 	const struct lp_select *select, struct lp_catalogue *catalogue, struct lp_warn *warn,
 	struct lp_err *err);
@@ -75,7 +75,7 @@ static inline uint64_t sysstat_copy_load(
 			     : sysstat_u32(item + c->offset, swap);
 }
 
-/* Copy one field of `n` items into a column: item i goes to cell `cells[i]`, if that is not
+/* Copy one field of `n` items into a column. Item i goes to cell `cells[i]`, unless that is
  * SYSSTAT_NO_CELL. */
 void sysstat_copy_run(const struct sysstat_copy *c, const uint8_t *items, uint32_t item_size,
 	bool swap, const size_t *cells, uint32_t n, int64_t *column);

@@ -12,8 +12,9 @@
 struct sysstat_component {
 	bool wanted;
 	uint32_t row;			      /* in batch number `batch` */
-	uint32_t batch;			      /* the last one that it has a row in; 0: none yet */
-	uint64_t seen;			      /* number of the last sample it was in; 0: none yet */
+	uint32_t batch;			      /* the last batch in which it has a row; 0: none */
+	uint64_t seen;			      /* number of the last sample that contains it; 0:
+					       * none */
 	uint64_t taken[SYSSTAT_WANTED_MAX];   /* the same for each activity */
 	uint64_t watched[SYSSTAT_FIELDS_MAX]; /* counters in the last sample */
 	uint8_t wwn[16];		      /* of a disk, as in the file */
@@ -103,7 +104,7 @@ static int add_component(struct sysstat_rows *rows, const struct sysstat_plan *p
 	return 0;
 }
 
-/* A position of the list has another item than before: look it up by its name. */
+/* There is another item at this position than before: look it up by its name. */
 static int slot_find(struct sysstat_rows *rows, const struct sysstat_plan *p, const uint8_t *item,
 	struct sysstat_slot *slot, struct lp_err *err)
 {
@@ -122,8 +123,8 @@ static int slot_find(struct sysstat_rows *rows, const struct sysstat_plan *p, co
 	return 0;
 }
 
-/* Was the device replaced by another one (or by itself, reset) since the sample before? Remembers
- * the counters for the next time. */
+/* Was the device replaced or reset since the previous sample? Remembers the counters for the next
+ * sample. */
 static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat_plan *p,
 	const uint8_t *item, struct sysstat_component *c)
 {
@@ -132,7 +133,7 @@ static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat
 	for (uint32_t i = 0; i < p->n_watches; i++) {
 		uint64_t *before = &c->watched[p->first_watch + i];
 		uint64_t now = sysstat_copy_load(&p->watches[i], item, rows->arch.swap);
-		bool wrapped = *before >> 63; /* a counter that continues does not get this far */
+		bool wrapped = *before >> 63; /* a counter that continues does not get this large */
 
 		if (now < *before)
 			any = any || !wrapped;
@@ -143,7 +144,7 @@ static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat
 	return p->reset_all ? all : any;
 }
 
-/* A disk whose world wide name changed is another disk; the labels follow. */
+/* If the world wide name of a disk changed, it is another disk; its labels change, too. */
 static int disk_replaced(struct sysstat_rows *rows, const struct sysstat_plan *p,
 	const uint8_t *item, struct sysstat_component *c, bool *ret_fresh, struct lp_err *err)
 {
@@ -173,7 +174,7 @@ static int take_item(struct sysstat_rows *rows, uint32_t plan, const uint8_t *it
 	size_t cell;
 	int r = 0;
 
-	if (c->seen == rows->sample) /* another activity came first and did it */
+	if (c->seen == rows->sample) /* another activity was first */
 		fresh = false;
 	if (reset && c->taken[plan] + 1 == rows->sample)
 		fresh = true;
@@ -204,8 +205,8 @@ static int reserve(struct sysstat_rows *rows, uint32_t plan, uint32_t n, struct 
 	return 0;
 }
 
-/* Is the same item as before at this position? (memcmp() is called once per item of a file; with a
- * known length it becomes one or two comparisons.) */
+/* Is the same item as before at this position? memcmp() is called once per item of a file; with a
+ * known length it is one or two comparisons. */
 static bool slot_holds(const struct sysstat_slot *slot, const uint8_t *key, int len)
 {
 	if (!slot->used)
@@ -213,7 +214,7 @@ static bool slot_holds(const struct sysstat_slot *slot, const uint8_t *key, int 
 	return len == 8 ? !memcmp(slot->key, key, 8) : !memcmp(slot->key, key, SYSSTAT_KEY_MAX);
 }
 
-/* Find the component and the cell of each item. */
+/* Find the component and the cell for each item. */
 static int place_items(struct sysstat_rows *rows, uint32_t plan, const uint8_t *items, uint32_t n,
 	struct lp_batch *b, struct lp_batch_kind *k, struct lp_err *err)
 {

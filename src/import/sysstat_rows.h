@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "import/sysstat_plan.h"
 
-/* The item at one position of an activity's list; usually the same in the next record. */
+/* The item at one position of an activity's list; usually the next record has the same. */
 struct sysstat_slot {
 	uint8_t key[SYSSTAT_KEY_MAX]; /* as in the file */
 	uint32_t id;
@@ -29,15 +29,15 @@ struct sysstat_rows {
 	size_t cap_cells;
 	uint64_t sample; /* number of the current sample */
 	uint32_t batch;	 /* number of the current batch */
-	bool restarted;	 /* since the sample before */
+	bool restarted;	 /* since the previous sample */
 };
 
 void sysstat_rows_release(struct sysstat_rows *rows);
 
-/* A batch becomes the current one: its rows are the carried ones. */
+/* Make a batch the current one; its rows are the carried ones. */
 void sysstat_rows_bind(struct sysstat_rows *rows, const struct lp_batch *b);
 
-/* A new sample was added to the batch. `restarted`: the counters started again before it. */
+/* A new sample was added to the batch. `restarted`: the counters were reset before it. */
 void sysstat_rows_begin(struct sysstat_rows *rows, bool restarted);
 
 /* Fill the current sample from the `n` items of activity `plan`. */

@@ -15,7 +15,7 @@
 #define BATCH_SAMPLES 300
 #define WARNINGS_MAX 10
 #define LINE_MAX_BYTES ((size_t)1 << 20)
-#define INTERVALS 31 /* whose median is the nominal one */
+#define INTERVALS 31 /* their median is the nominal interval */
 
 struct text_source {
 	struct lp_source base;
@@ -27,13 +27,13 @@ struct text_source {
 	size_t cap_line;
 	uint64_t number; /* of the line */
 	struct lp_batch *batch, *spare;
-	struct lp_batch *ready; /* to be handed out */
+	struct lp_batch *ready; /* the next batch to deliver */
 	struct strmap ids;	/* "schema observer name" */
 	struct strbuf key;
-	bool in_sample; /* rows can be put */
+	bool in_sample; /* rows can be added */
 	bool at_end;	/* there are no more lines */
 	bool ended;
-	bool finished;	       /* the last batch was given, too */
+	bool finished;	       /* the last batch was delivered, too */
 	struct lp_err failure; /* why it ended */
 	struct lp_err damage;  /* the same, known from the beginning */
 	uint64_t n_samples, n_faults;
@@ -76,7 +76,7 @@ void text_fault(struct text_source *t, const char *fmt, ...)
 		lp_warn_raise(t->warn, "%s: %s", t->base.path, text);
 }
 
-/* The batch is full: it can be delivered, and the next one begins with its last sample. */
+/* The batch is full: deliver it, and begin the next one with its last sample. */
 static int batch_turn(struct text_source *t)
 {
 	struct lp_batch *full = t->batch;
@@ -177,8 +177,8 @@ size_t text_words(char *line, char **words, size_t max)
 	return n;
 }
 
-/* Read a line, or as much of a longer one as shows that it is too long: a file without line ends
- * may be larger than the memory. -1 at the end of the file. */
+/* Read a line, but at most slightly more than the maximum: a file without line ends may be larger
+ * than the memory. -1 at the end of the file. */
 static ssize_t line_get(struct text_source *t)
 {
 	size_t n = 0;
@@ -305,7 +305,7 @@ static int64_t first_interval(const struct lp_batch *b)
 	return importer_interval(spans[n / 2]);
 }
 
-/* Read the first batch, to check that there is one, and to find its interval. */
+/* Read the first batch, to check that there is one and to find its interval. */
 static int source_begin(struct text_source *t, struct lp_err *err)
 {
 	source_fill(t);

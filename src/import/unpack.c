@@ -23,7 +23,7 @@
 #define BUFFER_BYTES ((size_t)256 * 1024)
 #define XZ_MEMORY_MAX (UINT64_C(256) << 20)
 
-/* Input that is not used yet, and room for output. */
+/* Unused input, and room for output. */
 struct stream {
 	const unsigned char *in;
 	size_t n_in;
@@ -32,8 +32,8 @@ struct stream {
 	bool last; /* there is no more input */
 };
 
-/* One kind of compression. `begin` is NULL if limpet cannot unpack it. `step` uses some of the
- * input and fills some of the output: 1 at the end of a part, 0 to be called again, or a negative
+/* One kind of compression. `begin` is NULL if limpet cannot unpack it. `step` consumes some input
+ * and produces some output. It returns 1 at the end of a part, 0 to be called again, or a negative
  * errno. */
 struct packing {
 	struct unpack_format format;
@@ -102,7 +102,7 @@ static int gzip_step(void *state, struct stream *s)
 	s->n_in = z->avail_in;
 	s->out = z->next_out;
 	s->n_out = z->avail_out;
-	if (r == Z_STREAM_END) /* another part may follow, as 'cat a.gz b.gz' makes them */
+	if (r == Z_STREAM_END) /* another part may follow, as with 'cat a.gz b.gz' */
 		return inflateReset(z) == Z_OK ? 1 : -EBADMSG;
 	return r == Z_OK || r == Z_BUF_ERROR ? 0 : r == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
 }
@@ -183,7 +183,7 @@ static const struct packing *packing_any(const void *head, size_t n)
 	return NULL;
 }
 
-/* One that limpet can unpack. */
+/* The compression of a file, if limpet can unpack it. */
 static const struct packing *packing_of(const unsigned char *head, size_t n)
 {
 	const struct packing *p = packing_any(head, n);
@@ -243,7 +243,7 @@ struct unpacking {
 	void *state;
 	int in, out;
 	off_t done, max;	/* bytes unpacked so far, and allowed */
-	unsigned char *buffers; /* one for each side */
+	unsigned char *buffers; /* one for input, one for output */
 	bool whole;		/* the last part is complete */
 };
 
@@ -393,7 +393,7 @@ int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err)
 		return fd;
 	n = file_pread_full(fd, head, sizeof(head), 0);
 	packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
-	if (!packing) /* also for a pipe: it is read as it is */
+	if (!packing) /* also for a pipe, which is read directly */
 		return fd;
 	r = unpack_fd(fd, path, packing, ret_damage, err);
 	close(fd);

@@ -1,4 +1,4 @@
-/* Opens files that may be compressed (gzip, xz, zstd) as if they were not. */
+/* Opens files that may be compressed (gzip, xz, zstd). */
 #ifndef IMPORT_UNPACK_H
 #define IMPORT_UNPACK_H
 
@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Any file may unpack to this many bytes, and beyond that to UNPACK_RATIO times its own size. More
- * than that is an attack, not data. */
+/* A file may unpack to UNPACK_BYTES_MIN bytes, or to UNPACK_RATIO times its size if that is more.
+ * More than that is an attack, not data. */
 #define UNPACK_BYTES_MIN ((off_t)64 << 20)
 #define UNPACK_RATIO 200
 
 /* A kind of compression. */
 struct unpack_format {
 	const char *name;    /* "gzip" */
-	const char *command; /* that unpacks a file: "gzip -dk" */
+	const char *command; /* the command that unpacks a file: "gzip -dk" */
 };
 
 /* The format of a file that begins with these bytes, even if limpet itself cannot unpack it; NULL:
  * the file is not compressed. */
 const struct unpack_format *unpack_format_of(const void *head, size_t n);
 
-/* Do these first bytes begin a file that can be unpacked? */
+/* Does a file with these first bytes have a format that limpet can unpack? */
 bool unpack_is_packed(const unsigned char *head, size_t n);
 
 /* Open a file for reading, like file_open_input(). If it is compressed, its content is written to a
@@ -32,8 +32,8 @@ bool unpack_is_packed(const unsigned char *head, size_t n);
  * lines up to there are opened, and the error is in `ret_damage`. NULL: that is an error. */
 int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err);
 
-/* Unpack the beginning of a compressed file, `n` bytes of which are given. Returns the number of
- * bytes in `ret`: all there are, or as many as fit. 0 if it cannot be unpacked. */
+/* Unpack the first `n` bytes of a compressed file. Returns the number of bytes in `ret`, as many as
+ * fit; 0 if it cannot be unpacked. */
 size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size);
 
 /* The length of a path without .gz, .xz, .zst. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds since 1970 that can be samples' times: up to the year 9999. */
+/* The largest time of a sample, in seconds since 1970: the year 9999. */
 #define SECONDS_MAX 253402300800.0
 
 const char *answer_label(const void *series, const char *label)
@@ -47,7 +47,7 @@ static int not_understood(const char *text, size_t len, const char *what, struct
 	return lp_err_set(err, -EBADMSG, "the answer is not Prometheus' (%s): %s", what, begin);
 }
 
-/* The "data" of a successful answer, which the caller owns through `*ret_root`. */
+/* The "data" of a successful answer. The caller releases `*ret_root`. */
 static int data_get(const char *text, size_t len, json_t **ret_root, const json_t **ret_data,
 	struct lp_err *err)
 {

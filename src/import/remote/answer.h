@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One series of an answer; valid during the call it is given to. */
+/* One series of an answer; valid during the callback. */
 struct answer_series {
-	const json_t *labels; /* an object of texts */
+	const json_t *labels; /* an object of strings */
 	const json_t *values; /* a list of [seconds, "value"] */
 };
 
@@ -23,18 +23,19 @@ const char *answer_label(const void *series, const char *label);
  * after the last, -EBADMSG if it is not a sample. */
 int answer_sample(const struct answer_series *s, size_t i, int64_t *ret_ms, double *ret_value);
 
-/* Non-zero stops, and is returned. */
+/* A non-zero result stops and is returned. */
 typedef int (*answer_series_fn)(void *ctx, const struct answer_series *s, struct lp_err *err);
 
-/* Read a successful answer of type matrix, and call `fn` for each series. -EBADMSG: it is something
- * else, described in `err`. `fn` may be NULL. */
+/* Read a successful answer of type matrix, and call `fn` for each series. -EBADMSG: it is not such
+ * an answer, and `err` says why. `fn` may be NULL. */
 int answer_parse(const char *text, size_t len, answer_series_fn fn, void *ctx, struct lp_err *err);
 
 /* Read an answer that is a list of words, and call `fn` for each. */
 int answer_parse_words(const char *text, size_t len,
 	int (*fn)(void *ctx, const char *word, struct lp_err *err), void *ctx, struct lp_err *err);
 
-/* The description of a failed answer: its error's text, or its beginning if it is not JSON. */
+/* The description of a failed answer: the text of its error, or the beginning of the answer if it
+ * is not JSON. */
 void answer_error(const char *text, size_t len, char *buf, size_t size);
 
 #endif

@@ -76,8 +76,8 @@ static struct lp_column column_make(const struct mapping_column *c)
 	return (struct lp_column){c->column, c->unit ? c->unit : "", LP_REAL, 0};
 }
 
-/* Find the columns of a group whose metrics exist. A column that two metrics can fill (exporters
- * rename them) is there once. */
+/* Find the columns of a group that have existing metrics. A column that two metrics can fill
+ * (exporters rename them) is added once. */
 static int group_init(
 	struct gather *g, size_t number, const struct strmap *present, struct lp_err *err)
 {
@@ -104,7 +104,7 @@ static int group_init(
 	return 0;
 }
 
-/* The first component of a group appears: put its schema into the catalogue. */
+/* Add the schema of a group to the catalogue when its first component appears. */
 static int group_publish(struct gather *g, size_t number, struct lp_err *err)
 {
 	const struct mapping_group *m = &g->mapping->groups[number];
@@ -141,7 +141,7 @@ int gather_init(struct gather *g, const struct mapping *mapping, struct lp_catal
 	return r;
 }
 
-/* Append a name, unless it is there. */
+/* Append a name, unless it is already there. */
 static void name_add(struct strmap *seen, const char *name, const char *behind, struct strbuf *to)
 {
 	uint32_t ignored;
@@ -160,7 +160,7 @@ void gather_names(const struct gather *g, struct strbuf *to)
 		const struct mapping_group *m = &g->mapping->groups[i];
 		bool all = m->prefix && !g->groups[i].certain;
 
-		/* Hundreds of names would make an address that proxies refuse. */
+		/* With hundreds of names the address would be too long for proxies. */
 		if (all)
 			name_add(&seen, m->prefix, ".+", to);
 		for (size_t c = 0; !all && c < m->n_columns; c++) {
@@ -256,7 +256,7 @@ static int component_add(struct gather *g, uint32_t group, uint32_t *ret, struct
 	return 0;
 }
 
-/* Is it what an exporter and limpet itself have both put there? Their counters must not be mixed.
+/* Did both an exporter and limpet itself send this component? Their counters must not be mixed.
  */
 static int component_is_twofold(struct gather *g, uint32_t group, bool *ret, struct lp_err *err)
 {
@@ -278,7 +278,7 @@ static int component_is_twofold(struct gather *g, uint32_t group, bool *ret, str
 	return 0;
 }
 
-/* The component whose name and observer were made. */
+/* Find the component with the prepared name and observer. */
 static int component_find(struct gather *g, uint32_t group, uint32_t *ret, struct lp_err *err)
 {
 	strbuf_reset(&g->key);
@@ -290,8 +290,8 @@ static int component_find(struct gather *g, uint32_t group, uint32_t *ret, struc
 	return component_add(g, group, ret, err);
 }
 
-/* The component of a series: 1, 0 if there is none (a label is missing, or another target already
- * has it). */
+/* The component of a series. 1, or 0 if there is none: a label is missing, or it belongs to another
+ * target. */
 static int series_component(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, uint32_t target, uint32_t *ret, struct lp_err *err)
 {
@@ -318,7 +318,7 @@ static int series_component(struct gather *g, const struct gather_input *s, uint
 	if (owner && owner != target + 1 &&
 		strcmp(g->targets[owner - 1].instance, g->targets[target].instance) != 0 &&
 		!m->observer) {
-		/* If there are two on one host, the port distinguishes them. */
+		/* If one host has two targets, the port distinguishes them. */
 		mapping_expand(observer, s->label, s->series, &g->observer);
 		observer_clean(&g->observer);
 		r = component_find(g, group, ret, err);
@@ -384,7 +384,7 @@ int gather_take(struct gather *g, const struct gather_input *in, struct lp_err *
 
 	for (uint32_t i = 0; metric && r == 0 && i < g->mapping->n_groups; i++) {
 		const struct mapping_group *m = &g->mapping->groups[i];
-		int matches = -1; /* not asked yet */
+		int matches = -1; /* not checked yet */
 
 		if (m->prefix && strncmp(metric, m->prefix, strlen(m->prefix)) != 0)
 			continue;
@@ -430,7 +430,7 @@ static int compare_i64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The distinct times of a target's cells, in order. NULL: out of memory. */
+/* The distinct times of the cells of a target, in order. NULL: out of memory. */
 static int64_t *target_times(const struct gather_target *t, size_t *ret_n)
 {
 	int64_t *times = malloc((t->n + 1) * sizeof(*times));
@@ -480,7 +480,7 @@ static size_t time_find(const struct matrix *m, int64_t ms)
 	return low;
 }
 
-/* Give each component of the cells a place. */
+/* Assign a place to each component of the cells. */
 static int matrix_places(struct matrix *m, struct gather *g, const struct gather_target *t)
 {
 	size_t cap_begins = 0, cap_components = 0, total = 0;
@@ -530,7 +530,7 @@ static int matrix_fill(struct matrix *m, struct gather *g, const struct gather_t
 	return r;
 }
 
-/* The growth of a counter at a time, NaN if it is not known. */
+/* The growth of a counter at a time; NaN: unknown. */
 static double growth(const double *values, size_t at)
 {
 	return at && values[at] >= values[at - 1] ? values[at] - values[at - 1] : NAN;
@@ -622,7 +622,8 @@ static int batch_fill(struct gather *g, const struct matrix *m, bool carry)
 	return r;
 }
 
-/* Put the cells up to a time before the later ones, which are held. Returns their number. */
+/* Move the cells up to a time before the later ones, which are held. Returns the number of the
+ * former. */
 static size_t target_split(struct gather_target *t, int64_t until_ms)
 {
 	size_t n = 0;
@@ -655,7 +656,7 @@ static void target_keep_last(struct gather_target *t, size_t used, int64_t last_
 	t->n = n;
 }
 
-/* The last time of which a target's samples are not held. */
+/* The last time of a target's samples that are not held. */
 static int64_t target_until(const struct gather *g, const struct gather_target *t)
 {
 	int64_t newest = INT64_MIN;
@@ -706,7 +707,7 @@ int gather_next(struct gather *g, struct lp_batch **ret, struct lp_err *err)
 	return r;
 }
 
-/* The median time between the samples of a target, 0 if it has one only. */
+/* The median time between the samples of a target; 0 if it has only one. */
 static int64_t target_interval_ms(const struct gather_target *t)
 {
 	size_t n;

@@ -23,7 +23,8 @@ void http_config_release(struct http_config *c)
 	*c = (struct http_config){0};
 }
 
-/* The path of a file that the configuration names: relative ones are relative to it. */
+/* The path of a file that the configuration names; relative paths are relative to the
+ * configuration. */
 static char *path_beside(const char *name, const char *path)
 {
 	size_t dir = (size_t)(path_basename(name) - name);

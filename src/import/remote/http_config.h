@@ -1,6 +1,6 @@
 /* Access to an HTTP server: passwords, tokens and TLS, from a file in the form of Prometheus'
- * http_config (as for promtool's --http.config.file). Secrets never come from command lines, which
- * everybody on the machine can read.
+ * http_config (as for promtool's --http.config.file). Secrets never come from the command line,
+ * which every user of the machine can read.
  */
 #ifndef IMPORT_REMOTE_HTTP_CONFIG_H
 #define IMPORT_REMOTE_HTTP_CONFIG_H
@@ -19,11 +19,11 @@ struct http_config {
 	bool no_redirects; /* do not follow them */
 };
 
-/* Parse a text. Files that it names are relative to `name`, and secrets in them are read. */
+/* Parse a text. Files in it are relative to `name`; secrets are read from them. */
 int http_config_parse(
 	struct http_config *c, const char *text, size_t len, const char *name, struct lp_err *err);
 
-/* The same of a file. */
+/* The same for a file. */
 int http_config_load(struct http_config *c, const char *path, struct lp_err *err);
 void http_config_release(struct http_config *c);
 

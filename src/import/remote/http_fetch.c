@@ -11,7 +11,7 @@
 
 #define TRIES_MAX 4
 #define CONNECT_S 15L
-#define SILENCE_S 180L /* a server that sends nothing for this long is given up */
+#define SILENCE_S 180L /* give up on a server that sends nothing for this long */
 #define REDIRECTS_MAX 5L
 
 struct http_client {
@@ -166,7 +166,7 @@ static CURL *easy_new(const struct http_client *c, struct http_request *r)
 	return e;
 }
 
-/* A request is over: note its result. */
+/* Note the result of a finished request. */
 static void easy_done(CURL *e, CURLcode code)
 {
 	struct http_request *r = NULL;
@@ -181,7 +181,7 @@ static void easy_done(CURL *e, CURLcode code)
 		snprintf(r->failure, sizeof(r->failure), "%s", curl_easy_strerror(code));
 }
 
-/* Carry out the requests that are still to be tried. */
+/* Run the requests that are not done yet. */
 static int fetch_once(struct http_client *c, struct http_request *requests, const bool *wanted,
 	size_t n, struct lp_err *err)
 {
@@ -215,7 +215,7 @@ static int fetch_once(struct http_client *c, struct http_request *requests, cons
 	return r < 0 ? lp_err_sys(err, r, "cannot use HTTP") : 0;
 }
 
-/* May it succeed next time? */
+/* Can the request succeed at the next attempt? */
 static bool request_may_pass(const struct http_request *r)
 {
 	if (r->once)

@@ -51,7 +51,8 @@ void mapping_release(struct mapping *m)
 	*m = (struct mapping){0};
 }
 
-/* A metric's or a label's name as Prometheus has it, or PCP, which puts dots between its parts. */
+/* Is it the name of a metric or a label in Prometheus, or in PCP, which has dots between the
+ * parts? */
 static bool name_is_good(const char *name)
 {
 	if (!isalpha((unsigned char)name[0]) && name[0] != '_' && name[0] != ':')
@@ -116,7 +117,8 @@ static int conditions_read(struct mapping_conditions *c, struct yaml_tree *t,
 	return r;
 }
 
-/* The column of that name in one of our own collectors, or a column without a name. */
+/* The column with this name in one of limpet's collectors; if there is none, a column without a
+ * name. */
 static struct lp_column column_of_collector(const char *kind, const char *name)
 {
 	for (const struct collector *const *c = collectors; *c; c++) {
@@ -172,8 +174,7 @@ static const struct {
 	{"other", LP_ROLE_OTHER},
 };
 
-/* Is the role possible: does the name already imply it, or can it be given in addition to the
- * name? */
+/* Is the role possible? Either the name already implies it, or it may be set in addition. */
 static bool role_is_possible(enum lp_role wanted, enum lp_role named)
 {
 	bool accuses =
@@ -403,7 +404,7 @@ bool mapping_matches(const struct mapping_conditions *c, mapping_label_fn label,
 	return true;
 }
 
-/* The first of the labels "a|b" that is there. */
+/* The first existing label of "a|b". */
 static const char *label_choose(
 	const char *names, size_t len, mapping_label_fn label, const void *series)
 {

@@ -1,9 +1,9 @@
 /* Which metrics of a Prometheus server become which columns of which components: a table in YAML
  * (docs/importing.md, data/mappings).
  *
- * Columns that one of limpet's own collectors has are delivered as that collector records them, so
- * that metrics come from the same formulas. All others are finished metrics: the value of a gauge,
- * the rate of a counter, or with `per` the growth of one counter for each of another.
+ * Columns of limpet's own collectors are delivered as the collector records them, so that the same
+ * formulas apply. All others are finished metrics: the value of a gauge, the rate of a counter, or
+ * with `per` the growth of one counter divided by that of another.
  */
 #ifndef IMPORT_REMOTE_MAPPING_H
 #define IMPORT_REMOTE_MAPPING_H
@@ -32,21 +32,21 @@ struct mapping_conditions {
 };
 
 struct mapping_column {
-	char *metric; /* of the server */
-	char *per;    /* another one, by whose growth the growth is divided; NULL: none */
+	char *metric; /* its name on the server */
+	char *per;    /* the growth is divided by that of this metric; NULL: not divided */
 	char *column, *unit;
 	double scale;
 	enum mapping_type type;
-	bool sum; /* of all series of a component */
+	bool sum; /* add up all series of a component */
 	enum lp_role role;
 	bool has_role;
 	struct mapping_conditions where;
-	struct lp_column own; /* the column of a collector of limpet; without a name: none has it */
+	struct lp_column own; /* the column of limpet's collector; without a name: none has it */
 };
 
 struct mapping_group {
 	char *kind;
-	const char *prefix;    /* of all its metrics; NULL: none that is known */
+	const char *prefix;    /* of all its metrics; NULL: unknown */
 	char *name, *observer; /* templates: "{device}", "{nodename|instance}" */
 	struct mapping_conditions where;
 	struct mapping_column *columns;
@@ -67,13 +67,13 @@ int mapping_load(struct mapping *m, const char *path, struct lp_err *err);
 /* Read all tables that are built in for a kind of server: "prometheus" or "pcp". */
 int mapping_load_builtin(struct mapping *m, const char *server, struct lp_err *err);
 
-/* Add the table of what limpet itself sends to Prometheus (remote/own_names.c). */
+/* Add the table of the metrics that limpet itself sends to Prometheus (remote/own_names.c). */
 int mapping_load_own(struct mapping *m, struct lp_err *err);
 
 void mapping_release(struct mapping *m);
 
-/* Add a condition: a regular expression, or "!" and one that must not match. -EINVAL: it is none,
- * -ENOMEM. */
+/* Add a condition: a regular expression, or "!" and one that must not match. -EINVAL: it is not a
+ * regular expression; -ENOMEM. */
 int mapping_condition(struct mapping_conditions *c, const char *label, const char *text);
 
 /* The value of a label of a series, or NULL. */
@@ -83,8 +83,8 @@ typedef const char *(*mapping_label_fn)(const void *series, const char *label);
 bool mapping_matches(
 	const struct mapping_conditions *c, mapping_label_fn label, const void *series);
 
-/* Replace the content of `to` by the template with labels put in: "{a|b}" is the first of these
- * labels that exists. False if none does, or nothing remains. */
+/* Replace the contents of `to` by the expanded template: "{a|b}" is the value of the first of these
+ * labels that exists. False if none does, or if the result is empty. */
 bool mapping_expand(
 	const char *template, mapping_label_fn label, const void *series, struct strbuf *to);
 

@@ -1,6 +1,6 @@
-/* What the columns of limpet's own collectors are called where Prometheus keeps them. Sending
- * (serve/push.c) and reading (import/prometheus.c) have this one table, which is made of what
- * collectors record:
+/* The names of the columns of limpet's own collectors in Prometheus. Sending (serve/push.c) and
+ * reading (import/prometheus.c) share this table, which is built from the schemas of the
+ * collectors:
  *
  * - a column that node_exporter has, too, is called as there, with "limpet" in place of "node", and
  *   is in the same unit: limpet_disk_read_bytes_total, limpet_cpu_seconds_total{mode="user"};

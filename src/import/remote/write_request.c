@@ -10,13 +10,13 @@ struct wire {
 	const unsigned char *at, *end;
 };
 
-#define VARINT_MAX 10 /* bytes of 64 bits */
-#define SAMPLE_MAX 32 /* bytes of a sample, at most */
+#define VARINT_MAX 10 /* bytes of a 64-bit number */
+#define SAMPLE_MAX 32 /* maximum size of a sample in bytes */
 
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct write_label {
-	const char *name, *value; /* not ended by NUL */
+	const char *name, *value; /* not NUL-terminated */
 	size_t name_len, value_len;
 };
 
@@ -25,7 +25,7 @@ struct write_series {
 	size_t n_labels;
 	struct write_sample *samples;
 	size_t n_samples, cap_samples;
-	/* The values of labels that were asked for; each may be held while others are. */
+	/* Requested label values; several may be in use at the same time. */
 	char texts[8][512];
 	unsigned next_text;
 };
@@ -56,7 +56,7 @@ static size_t varint_put(unsigned char *to, uint64_t value)
 	return n;
 }
 
-/* The beginning of a field: its number and type and, of WIRE_BYTES, how many follow. */
+/* The beginning of a field: its number, its type and, for WIRE_BYTES, its length. */
 static void field_begin(struct strbuf *to, unsigned number, enum wire_type type, size_t len)
 {
 	unsigned char head[2 * VARINT_MAX];
@@ -73,7 +73,7 @@ static void bytes_add(struct strbuf *to, unsigned number, const void *data, size
 	strbuf_add(to, data, len);
 }
 
-/* How many bytes a field of WIRE_BYTES has, with a number below 16. */
+/* The size of a WIRE_BYTES field with a number below 16. */
 static size_t bytes_size(size_t len)
 {
 	unsigned char scratch[VARINT_MAX];
@@ -81,8 +81,8 @@ static size_t bytes_size(size_t len)
 	return 1 + varint_put(scratch, len) + len;
 }
 
-/* The next field: 1, 0 at the end, or -EBADMSG. Of WIRE_BYTES `ret_part` is what it holds; of
- * others `ret_value`. */
+/* The next field. Returns 1, 0 at the end, or -EBADMSG. Sets `ret_part` for WIRE_BYTES, and
+ * `ret_value` for other types. */
 static int field_read(struct wire *w, unsigned *ret_number, enum wire_type *ret_type,
 	uint64_t *ret_value, struct wire *ret_part)
 {
@@ -181,7 +181,7 @@ static int sample_read(struct wire w, struct write_series *s)
 	return 0;
 }
 
-/* Write one, with the number and length that make it a field of its series; returns its bytes. */
+/* Write a sample as a field of its series, with number and length. Returns its size. */
 static size_t sample_put(unsigned char to[SAMPLE_MAX], const struct write_sample *sample)
 {
 	unsigned char ms[VARINT_MAX];

@@ -1,6 +1,6 @@
-/* What Prometheus, vmagent and others push, and what limpet pushes to them: the message
- * WriteRequest of remote write 1.0, in the wire format of protocol buffers. Only what is used of it
- * is read and written: series, their labels and samples.
+/* The message WriteRequest of remote write 1.0, which Prometheus, vmagent and others send to
+ * limpet, and limpet sends to them. It has the wire format of protocol buffers. limpet reads and
+ * writes only series, their labels and samples.
  */
 #ifndef IMPORT_REMOTE_WRITE_REQUEST_H
 #define IMPORT_REMOTE_WRITE_REQUEST_H
@@ -10,14 +10,14 @@
 #define WRITE_LABELS_MAX 128
 #define WRITE_SAMPLES_MAX 100000 /* of a series in one message */
 
-/* Non-zero stops, and is returned. The series is valid during the call. */
+/* A non-zero result stops and is returned. The series is valid during the call. */
 typedef int (*write_series_fn)(void *ctx, const struct gather_input *in, struct lp_err *err);
 
 /* Read a message and call `fn` for each series. -EBADMSG: it is not such a message. */
 int write_request_parse(
 	const void *data, size_t size, write_series_fn fn, void *ctx, struct lp_err *err);
 
-/* The value of a series that ended, bit for bit: Prometheus does not show it any longer. */
+/* The bits of the value that ends a series: Prometheus does not show the series any longer. */
 #define WRITE_STALE UINT64_C(0x7ff0000000000002)
 
 struct write_sample {
@@ -25,8 +25,8 @@ struct write_sample {
 	double value;
 };
 
-/* Append a label to the labels of a series. They must come in the order of their names, "__name__"
- * among them; one without a value is left out. */
+/* Append a label to the labels of a series. Labels must come in the order of their names, including
+ * "__name__". Labels without a value are left out. */
 void write_label_add(struct strbuf *labels, const char *name, const char *value);
 
 /* Append a series to a message: its labels as write_label_add() made them, and samples in the order

@@ -225,7 +225,7 @@ const yaml_node_t *yaml_tree_get(struct yaml_tree *t, const yaml_node_t *mapping
 	return NULL;
 }
 
-/* The text at a key: 1, or 0 if it is not there. */
+/* The text at a key. 1, or 0 if the key is missing. */
 static int scalar_get(struct yaml_tree *t, const yaml_node_t *mapping, const char *key,
 	const char **ret, struct lp_err *err)
 {

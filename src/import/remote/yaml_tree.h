@@ -1,5 +1,5 @@
-/* A YAML file as a tree whose nodes know their lines, for small files that people write: errors are
- * reported as "FILE:LINE: what".
+/* A YAML file as a tree of nodes with line numbers, for small files that people write. Errors have
+ * the form "FILE:LINE: what".
  */
 #ifndef IMPORT_REMOTE_YAML_TREE_H
 #define IMPORT_REMOTE_YAML_TREE_H
@@ -18,8 +18,8 @@ struct yaml_tree {
 	bool loaded;
 };
 
-/* Load a text, which must hold exactly one document without aliases. Release the tree also after a
- * failure. */
+/* Load a text, which must contain exactly one document without aliases. Release the tree even after
+ * a failure. */
 int yaml_tree_load(
 	struct yaml_tree *t, const char *text, size_t len, const char *name, struct lp_err *err);
 void yaml_tree_release(struct yaml_tree *t);
@@ -30,8 +30,8 @@ const yaml_node_t *yaml_tree_root(struct yaml_tree *t);
 int yaml_tree_error(const struct yaml_tree *t, const yaml_node_t *node, struct lp_err *err,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* The node must be a mapping with keys from `keys` (ended by NULL) only, each once. NULL as `keys`
- * allows any. `what` is its name in the error: "a group". */
+/* The node must be a mapping with keys from `keys` (ended by NULL) only, each at most once. `keys`
+ * NULL: any keys. `what` is its name in errors: "a group". */
 int yaml_tree_mapping(struct yaml_tree *t, const yaml_node_t *node, const char *what,
 	const char *const *keys, struct lp_err *err);
 
@@ -45,11 +45,11 @@ bool yaml_tree_pair(struct yaml_tree *t, const yaml_node_t *mapping, size_t i, c
 /* Item number `i` of a list. NULL after the last. */
 const yaml_node_t *yaml_tree_item(struct yaml_tree *t, const yaml_node_t *list, size_t i);
 
-/* A copy of the text at `key` of a mapping; NULL if it is not there. */
+/* A copy of the text at `key` of a mapping; NULL if the key is missing. */
 int yaml_tree_text(struct yaml_tree *t, const yaml_node_t *mapping, const char *key, char **ret,
 	struct lp_err *err);
 
-/* The same for numbers and for true or false; `*ret` is left alone if it is not there. */
+/* The same for numbers and for true or false; `*ret` does not change if the key is missing. */
 int yaml_tree_number(struct yaml_tree *t, const yaml_node_t *mapping, const char *key, double *ret,
 	struct lp_err *err);
 int yaml_tree_bool(struct yaml_tree *t, const yaml_node_t *mapping, const char *key, bool *ret,
