@@ -34,7 +34,7 @@ static void copy_name(struct beegfs_server *s, const char *word, size_t len)
 	s->name[len] = '\0';
 }
 
-/* A line of numbers; false if it is another one. */
+/* Parse a line of numbers; false if it is another line. */
 static bool line_parse(const char *p, const struct beegfs_heading *h, struct beegfs_server *ret)
 {
 	const char *word, *number;

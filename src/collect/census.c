@@ -13,7 +13,7 @@ void census_release(struct census *s)
 	*s = (struct census){0};
 }
 
-/* Know this kind. */
+/* Allocate the entry of a kind. */
 static int reserve_kind(struct census *s, uint32_t schema)
 {
 	if (array_reserve(&s->kinds, &s->cap_kinds, (size_t)schema + 1, sizeof(*s->kinds)) < 0)
@@ -49,8 +49,8 @@ void census_drop(struct census *s, uint32_t id)
 	s->vacant[s->n_vacant++] = id;
 }
 
-/* Is the row present in one of the batch's own samples? Components that stay are in the last
- * one. */
+/* Is the row present in one of the samples of the batch, except the carried one? Components that
+ * stay are in the last one. */
 static bool is_present(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t row)
 {
 	const uint8_t *state = k->state + (size_t)row * b->cap_samples;
@@ -86,13 +86,13 @@ void census_note(struct census *s, const struct lp_batch *b)
 	}
 }
 
-/* Is it missing, and for more samples than that? */
+/* Was it missing for more samples than `horizon`? */
 static bool is_over(const struct census *s, const struct census_slot *slot, uint64_t horizon)
 {
 	return slot->taken && s->kinds[slot->schema].n_samples - slot->seen > horizon;
 }
 
-/* The number of missing components that would stay. */
+/* The number of missing components that would not retire. */
 static size_t count_missing(const struct census *s, uint64_t horizon)
 {
 	size_t n = 0;
@@ -114,8 +114,8 @@ void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j)
 		if (catalogue_vacate(c, id) < 0)
 			return; /* until there is memory for it */
 		census_drop(s, id);
-		/* A reader that has not seen this yet keeps the old component under the id until
-		 * the id gets a new one. */
+		/* A reader that does not know this yet keeps the old component until the id is
+		 * reused. */
 		journal_add(j, id, 0, NULL, NULL, NULL);
 	}
 }

@@ -1,6 +1,6 @@
-/* The components that exist: those that were not seen for a horizon retire, and their ids are
- * reused. So a recorder's memory is bounded by the components that exist or existed recently,
- * however many interfaces, addresses and processes come and go in its life.
+/* The components that exist. Components that are missing for a horizon retire, and their ids are
+ * reused. So the memory of a recorder is bounded by the components that exist or existed recently,
+ * however many interfaces, addresses and processes come and go.
  */
 #ifndef COLLECT_CENSUS_H
 #define COLLECT_CENSUS_H
@@ -13,15 +13,15 @@
  * makes components retire. */
 #define CENSUS_HORIZON 3600
 
-/* If more than this many are missing (at a hundred new interfaces per second, for instance), those
- * that have been missing longest retire earlier, so that memory is bounded however fast names
- * change. */
+/* If more components than this are missing (for instance, with a hundred new interfaces per
+ * second), those that have been missing longest retire earlier, so memory is bounded however fast
+ * names change. */
 #define CENSUS_MISSING_MAX 8192
 
 struct census_slot {
-	uint64_t seen; /* when: in samples of its kind */
+	uint64_t seen; /* when it was last present, in samples of its kind */
 	uint32_t schema;
-	uint32_t tenancy; /* counts the components that have had this id */
+	uint32_t tenancy; /* the number of components that have had this id */
 	bool taken;
 };
 
@@ -33,7 +33,7 @@ struct census_kind {
 struct census {
 	struct census_slot *slots; /* [id] */
 	size_t n, cap;
-	uint32_t *vacant; /* ids that are free; there is room for all */
+	uint32_t *vacant; /* free ids; the array has room for all */
 	size_t n_vacant, cap_vacant;
 	struct census_kind *kinds; /* [schema] */
 	size_t n_kinds, cap_kinds;
@@ -41,11 +41,11 @@ struct census {
 
 void census_release(struct census *s);
 
-/* The id for a new component of that kind, taken from now on: one that is vacant, or the next after
- * all others. 0 or -ENOMEM. */
+/* Take an id for a new component of a kind: a vacant one, or the next one after all others. 0 or
+ * -ENOMEM. */
 int census_take(struct census *s, uint32_t schema, uint32_t *ret_id);
 
-/* Give an id back that came from census_take(). */
+/* Return an id that came from census_take(). */
 void census_drop(struct census *s, uint32_t id);
 
 /* Note which components are present in the samples of a batch, except the carried one. */
@@ -53,7 +53,7 @@ void census_note(struct census *s, const struct lp_batch *b);
 
 /* Retire components from the catalogue that were not seen for CENSUS_HORIZON, or for less if more
  * than CENSUS_MISSING_MAX are missing, and record it in the journal. Do not call it while a batch
- * that has them is being filled. */
+ * that contains them is being filled. */
 void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j);
 
 #endif

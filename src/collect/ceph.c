@@ -1,7 +1,7 @@
 /* Ceph OSDs of this host: their admin sockets.
  *
- * A question is sent in one sample and its answer read in a later one, so an OSD that hangs delays
- * no sample: it has no values then.
+ * A question is sent in one sample and its answer is read in a later one. So an OSD that hangs
+ * delays no sample; it just has no values.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -60,10 +60,10 @@ static const char *const questions[] = {
 struct osd {
 	struct tree_match match;
 	char name[PARSE_NAME_MAX + 1]; /* "osd.3", or "CLUSTER-osd.3" */
-	int fd;			       /* of the question under way; -1: there is none */
+	int fd;			       /* of the current question; -1: none */
 	enum question question;
 	int64_t asked_us, heard_us, historic_us; /* -1: never */
-	char *text;				 /* the answer so far, after its length */
+	char *text;				 /* the answer so far, without its length */
 	size_t len, cap;
 	int64_t values[CEPH_N];
 	struct collect_row row;
@@ -95,8 +95,8 @@ static void ceph_close(void *state)
 	free(c);
 }
 
-/* "ceph-osd.3" is the OSD "osd.3"; other clusters' names are kept: "prod-osd.3". Monitors and
- * others have sockets, too. */
+/* "ceph-osd.3" becomes the OSD "osd.3"; the names of other clusters are kept: "prod-osd.3".
+ * Monitors and other daemons have sockets, too. */
 static int on_socket(void *ctx, const struct tree_match *m)
 {
 	const char *osd = strstr(m->star[0], "-osd.");
@@ -165,7 +165,7 @@ static int ceph_open(const struct collect_config *config, void **ret_state, stru
 	return 0;
 }
 
-/* Connect and ask, without waiting. */
+/* Connect and send a question, without waiting. */
 static void osd_ask(struct ceph *c, struct osd *o, enum question question, int64_t now_us)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -185,7 +185,7 @@ static void osd_ask(struct ceph *c, struct osd *o, enum question question, int64
 	o->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (o->fd < 0)
 		return;
-	/* The question ends with its NUL. */
+	/* The NUL ends the question. */
 	if (connect(o->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 		send(o->fd, text, strlen(text) + 1, MSG_NOSIGNAL) != (ssize_t)strlen(text) + 1) {
 		close(o->fd);
@@ -193,7 +193,7 @@ static void osd_ask(struct ceph *c, struct osd *o, enum question question, int64
 	}
 }
 
-/* The length of the answer, from its first four bytes; 0 if they have not arrived. */
+/* The length of the answer, from its first four bytes; 0 if these have not arrived yet. */
 static size_t answer_length(const struct osd *o)
 {
 	const unsigned char *b = (const unsigned char *)o->text;
@@ -220,7 +220,7 @@ static bool answer_grow(struct osd *o)
 	return true;
 }
 
-/* Read what has arrived: 1 when the answer is complete, 0 while it is not, -1 if none will come. */
+/* Read available data. Returns 1 if the answer is complete, 0 if not yet, -1 if none will come. */
 static int osd_receive(struct osd *o)
 {
 	for (;;) {
@@ -270,7 +270,7 @@ static void osd_poll(struct ceph *c, struct osd *o, int64_t now_us)
 		close(o->fd);
 		o->fd = -1;
 	}
-	/* An answer arrives at once unless the OSD is in trouble. */
+	/* An answer comes immediately unless the OSD is in trouble. */
 	if (o->fd < 0 && (o->asked_us < 0 || historic || now_us - o->asked_us >= ASK_US))
 		osd_ask(c, o, historic ? ASK_HISTORIC : ASK_PERF, now_us);
 }

@@ -104,7 +104,7 @@ static unsigned take(const char *p, double factor, int64_t *ret)
 /* A time is an object with a count and a sum in seconds; a count is a number. */
 struct ceph_counter {
 	const char *section, *name;
-	int8_t count, sum; /* columns; -1: none. Only `count` of a number. */
+	int8_t count, sum; /* columns; -1: none. A number has only `count`. */
 };
 
 static const struct ceph_counter counters[] = {
@@ -116,7 +116,8 @@ static const struct ceph_counter counters[] = {
 	{"osd", "op_in_bytes", CEPH_WR_BYTES, -1},
 	{"osd", "op_wip", CEPH_IN_PROGRESS, -1},
 	{"osd", "recovery_ops", CEPH_RECOVERIES, -1},
-	/* FileStore first: an OSD that was moved to BlueStore has both, the first all 0. */
+	/* FileStore comes first: an OSD that was moved to BlueStore has both, and those of
+	 * FileStore are all 0. */
 	{"filestore", "journal_latency", CEPH_COMMITS, CEPH_COMMIT_US},
 	{"filestore", "apply_latency", CEPH_APPLIES, CEPH_APPLY_US},
 	{"bluestore", "commit_lat", CEPH_COMMITS, CEPH_COMMIT_US},

@@ -29,11 +29,11 @@ enum ceph_column {
 	CEPH_N,
 };
 
-/* The answer to "perf dump", of OSDs with BlueStore and with FileStore. Fills the columns that it
+/* Parse the answer to "perf dump" of OSDs with BlueStore or FileStore. Fills the columns that it
  * finds and returns their number. */
 unsigned ceph_parse_perf(const char *text, int64_t values[CEPH_N]);
 
-/* The answer to "dump_historic_ops": the longest of these operations. False if it is not such an
+/* Parse the answer to "dump_historic_ops": find the longest operation. False if it is not such an
  * answer. */
 bool ceph_parse_historic(const char *text, int64_t *ret_slowest_us);
 

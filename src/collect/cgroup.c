@@ -1,5 +1,5 @@
-/* The processor time of one control group. It is to a server in a container what `host` is to a
- * server on a machine of its own. */
+/* The processor time of one control group. It replaces `host` for a server that runs in a
+ * container. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/collector.h"
@@ -11,7 +11,7 @@
 
 #define TIME "us", LP_COUNTER, 64
 
-/* Named like those of `host`, so that the same metrics can be computed. */
+/* The same names as in `host`, so that the same metrics apply. */
 enum { CPU_USER, CPU_SYSTEM, CPU_IDLE, PSI_CPU_SOME, PSI_IO_SOME, N_CPUS, N_COLUMNS };
 
 static const struct lp_column columns[N_COLUMNS] = {
@@ -25,19 +25,19 @@ static const struct lp_column columns[N_COLUMNS] = {
 
 static const struct lp_schema schema = {"host", columns, ARRAY_SIZE(columns)};
 
-/* Version 1 has the first three, version 2 the first and the last two. */
+/* Version 1 has the first three files, version 2 the first and the last two. */
 enum { FILE_STAT, FILE_USER, FILE_SYSTEM, FILE_CPU_PRESSURE, FILE_IO_PRESSURE, N_FILES };
 
 struct cgroup {
 	const char *observer;
 	char paths[N_FILES][PATH_MAX];
-	struct procfile files[N_FILES]; /* fd -1: this version has none */
+	struct procfile files[N_FILES]; /* fd -1: this version does not have it */
 	struct collect_row row;
 	bool known;
 	int64_t n_cpus;
-	/* Of the sample before. */
+	/* From the previous sample. */
 	int64_t mono_us, used_us, stalled_us;
-	/* Values that only grow: the time that was left over, and that of the stalls. */
+	/* Counters: idle time and stalled time. */
 	int64_t idle_us, stall_us;
 };
 
@@ -54,7 +54,7 @@ static void cgroup_close(void *state)
 
 DEFINE_CLEANUP(struct cgroup *, cgroup_close);
 
-/* Open `dir`/`name`; false if it is not there or its path too long. */
+/* Open `dir`/`name`; false if it does not exist or the path is too long. */
 static bool file_open(struct cgroup *g, size_t file, const struct proc_root *root, const char *dir,
 	const char *name)
 {
@@ -64,7 +64,7 @@ static bool file_open(struct cgroup *g, size_t file, const struct proc_root *roo
 		procfile_open(&g->files[file], root, g->paths[file], NULL) == 0;
 }
 
-/* The hierarchy cpuacct is mounted with cpu in one place, or beside it: /sys/fs/cgroup/cpu/NAME and
+/* The hierarchy cpuacct is mounted together with cpu, or separately: /sys/fs/cgroup/cpu/NAME and
  * /sys/fs/cgroup/cpuacct/NAME. */
 static void accounts_open(struct cgroup *g, const struct proc_root *root, const char *path)
 {
@@ -130,7 +130,7 @@ static bool file_read(struct cgroup *g, size_t file)
 	return g->files[file].fd >= 0 && procfile_read(&g->files[file], NULL) == 0;
 }
 
-/* A file with one number of nanoseconds, in microseconds. */
+/* Read a file with a number of nanoseconds, as microseconds. */
 static void read_account(struct cgroup *g, size_t file, int64_t *ret_us)
 {
 	const char *p;
@@ -172,8 +172,9 @@ static int64_t grow(int64_t total, int64_t by, int64_t most)
 	return total + (by < 0 ? 0 : by > most ? most : by);
 }
 
-/* Values that the kernel does not count: idle is the rest of the time of all processors. Throttling
- * is counted on each processor, but a group is stalled no longer than the time that passed. */
+/* Compute values that the kernel does not count. Idle time is the rest of the time of all
+ * processors. Throttling is counted per processor, but a group cannot be stalled for longer than
+ * the elapsed time. */
 static void add_derived(struct cgroup *g, int64_t mono_us, bool fresh, int64_t values[N_COLUMNS])
 {
 	bool used = values[CPU_USER] != LP_MISSING && values[CPU_SYSTEM] != LP_MISSING;

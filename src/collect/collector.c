@@ -71,7 +71,7 @@ static int add_schema(struct collect_sink *sink, const struct lp_schema *schema,
 	return r;
 }
 
-/* Give an id a component, in the catalogue and in the journal. */
+/* Assign a component to an id, in the catalogue and in the journal. */
 static int place_component(struct collect_sink *sink, uint32_t id, uint32_t schema,
 	const char *observer, const char *name, const char *labels, struct lp_err *err)
 {
@@ -155,13 +155,13 @@ int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
 	return collect_add_component(sink, schema, observer, safe, labels, ret_row, err);
 }
 
-/* The row's position in this batch: the same as last time, elsewhere, or new. */
+/* Find the index of the row in this batch: the same as last time, another one, or a new one. */
 static int collect_place(
 	struct lp_batch *batch, struct lp_batch_kind *kind, struct collect_row *row)
 {
 	uint32_t n = kind->n_components, from = row->row < n ? row->row + 1 : n;
 
-	/* Backwards: if others have left, those after them have moved up. */
+	/* Search backwards: if others have left, later rows have moved up. */
 	for (uint32_t i = from; i-- > 0;) {
 		if (kind->ids[i] == row->id) {
 			row->row = i;

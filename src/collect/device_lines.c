@@ -17,7 +17,7 @@ void device_lines_close(struct device_lines *l)
 	roster_release(&l->roster);
 }
 
-/* Only the first time, because the same would happen in every sample. */
+/* Warn only once: the same would happen in every sample. */
 static void device_lines_complain(
 	struct device_lines *l, struct collect_sink *sink, const char *line)
 {
@@ -58,7 +58,7 @@ int device_lines_sample(struct device_lines *l, struct collect_sink *sink,
 		else if (r < 0)
 			return r;
 	}
-	if (p != l->file.text + l->file.len) /* a NUL byte: no kernel writes one */
+	if (p != l->file.text + l->file.len) /* a NUL byte, which no kernel writes */
 		device_lines_complain(l, sink, p);
 	return 0;
 }

@@ -13,14 +13,15 @@ struct device_lines {
 	bool warned; /* about a line that could not be parsed */
 };
 
-/* Open `path` under the root of `config`; both outlive it. */
+/* Open `path` under the root of `config`; both must outlive `l`. */
 int device_lines_open(struct device_lines *l, const struct collect_config *config, const char *path,
 	struct lp_err *err);
 
 void device_lines_close(struct device_lines *l);
 
-/* Takes the line at `*p`, moves `*p` to the next one and records it if it is wanted. PARSE_BAD for
- * a line that is not in the kernel's format, which is skipped. Other errors end the sample. */
+/* Parses the line at `*p`, records it if it is selected, and moves `*p` to the next line.
+ * PARSE_BAD: the line is not in the kernel's format, and is skipped. Other errors end the
+ * sample. */
 typedef int device_lines_line_fn(
 	struct device_lines *l, struct collect_sink *sink, const char **p, struct lp_err *err);
 

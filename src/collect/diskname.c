@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More links than any machine has; a recorded tree might have anything. */
+/* No machine has more links, but a recorded tree might. */
 #define LINKS_MAX 100000
 
-/* Which of several links names a disk best: world-wide names first, because they are the same from
- * every server; names that change with use (an LVM volume on it) last. */
+/* Rank the links to a disk: world-wide names come first, because they are the same on every server;
+ * names that depend on its use (an LVM volume) come last. */
 static unsigned link_rank(const char *link)
 {
 	static const char *const order[] = {"wwn-", "nvme-eui.", "nvme-uuid.", "scsi-3", "scsi-",
@@ -33,7 +33,7 @@ static unsigned link_rank(const char *link)
 	return ARRAY_SIZE(order);
 }
 
-/* The order in which a directory is read must not matter: equal ranks are sorted by name. */
+/* The order in which a directory is read must not matter, so equal ranks are sorted by name. */
 static bool link_better(const char *a, const char *b)
 {
 	unsigned ra = link_rank(a), rb = link_rank(b);
@@ -86,7 +86,7 @@ static int links_load(struct diskname_links *l, const struct proc_root *root)
 		return 0;
 	dir = opendir(path);
 	if (!dir)
-		return 0; /* no udev here: use the other names */
+		return 0; /* no udev: use the other names */
 	while (r == 0 && l->n < LINKS_MAX && (entry = readdir(dir))) {
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 
@@ -149,7 +149,7 @@ bool diskname_is_memory(const char *name)
 	return false;
 }
 
-/* A label from the first of two attributes that exists; its value stays in `buf`. */
+/* Add a label from the first of two attributes that exists; its value stays in `buf`. */
 static bool label_attr(struct strbuf *labels, const struct proc_root *root, const char *sys,
 	const char *key, const char *first, const char *second, char buf[SYSATTR_MAX])
 {
@@ -160,8 +160,8 @@ static bool label_attr(struct strbuf *labels, const struct proc_root *root, cons
 	return true;
 }
 
-/* Labels of all names of a whole device in /sys. `stable` becomes the best of them; initially it is
- * the by-id name, or "". */
+/* Add labels for all names of a whole device in /sys. `stable` becomes the best name; initially it
+ * is the by-id name, or "". */
 static void label_device(struct strbuf *labels, const struct proc_root *root, const char *sys,
 	char stable[SYSATTR_MAX])
 {
@@ -197,7 +197,7 @@ static void label_all(struct strbuf *labels, const struct proc_root *root,
 		label_add(labels, "stable", stable);
 }
 
-/* /sys writes '!' if a name has a slash (cciss/c0d0). NULL for names that no device has. */
+/* The name in /sys, which has '!' instead of a slash (cciss/c0d0). NULL for impossible names. */
 static char *sys_name(const char *name, char buf[NAME_MAX + 1])
 {
 	size_t len = strlen(name);

@@ -7,9 +7,9 @@
 #include "base/hash.h"
 #include "collect/procfile.h"
 
-/* The links of /dev/disk/by-id, read once however many disks appear in a sample. */
+/* The links of /dev/disk/by-id, read once even if many disks appear in a sample. */
 struct diskname_links {
-	struct strmap targets; /* "sda" -> position in names */
+	struct strmap targets; /* "sda" -> index in names */
 	char **names;	       /* the best link to each target */
 	size_t n, cap;
 	bool loaded;

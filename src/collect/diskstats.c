@@ -5,7 +5,7 @@
 #include "collect/diskname.h"
 #include <errno.h>
 
-/* The kernel prints times as unsigned ints of milliseconds on every machine. */
+/* The kernel prints times as unsigned ints, in milliseconds, on every machine. */
 #define TICKS LP_COUNTER, 32
 
 static const struct lp_column columns[DISK_N_COLUMNS] = {
@@ -31,7 +31,8 @@ static const struct lp_column columns[DISK_N_COLUMNS] = {
 static const struct lp_schema schema = {"disk", columns, ARRAY_SIZE(columns)};
 
 struct disks {
-	struct device_lines lines;   /* first, so that a pointer to it is a pointer to the whole */
+	struct device_lines lines;   /* must be first: a pointer to it is a pointer to the whole
+				      * struct */
 	struct diskname_links links; /* filled only while devices are appearing */
 };
 
@@ -62,7 +63,7 @@ static bool disks_want(
 {
 	enum collect_choice choice = collect_choose(config->disks, config->n_disks, name);
 
-	if (choice == COLLECT_NAMED) /* "sd*" means disks, though it matches "sda1" */
+	if (choice == COLLECT_NAMED) /* "sd*" means disks, although it matches "sda1" */
 		return config->partitions || !facts->partition;
 	if (choice != COLLECT_UNNAMED)
 		return choice == COLLECT_EXACT;
@@ -70,7 +71,7 @@ static bool disks_want(
 		(config->partitions || !facts->partition) && !facts->empty;
 }
 
-/* A device appeared, came back or was replaced: find out what it is. */
+/* A device appeared, came back or was replaced: identify it. */
 static int disks_identify(struct disks *d, struct collect_sink *sink, const struct disk_line *line,
 	struct roster_entry *e, struct lp_err *err)
 {

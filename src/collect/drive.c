@@ -63,7 +63,7 @@ static unsigned drive_timeouts(const char *text, int64_t *values)
 	return parse_hex(text, &values[TIMEOUTS]);
 }
 
-/* SCSI devices say "running", NVMe controllers "live". */
+/* SCSI devices have the state "running", NVMe controllers "live". */
 static unsigned drive_state(const char *text, int64_t *values)
 {
 	values[RUNNING] = !strncmp(text, "running", 7) || !strncmp(text, "live", 4);
@@ -81,7 +81,7 @@ static const struct tree_file files[] = {
 	{{DEVICE "device/current_link_width"}, NULL, PCIE_LANES, true},
 	{{DEVICE "device/max_link_width"}, NULL, PCIE_MAX_LANES, true},
 	{{LINK "sata_spd"}, drive_sata, 0, true},
-	/* The kernel lowers the first after errors; the second may be unknown. */
+	/* The kernel lowers the first one after errors; the second one may be unknown. */
 	{{LINK "sata_spd_limit"}, drive_max_sata, 0, true},
 	{{LINK "hw_sata_spd_limit"}, drive_max_sata, 0, true},
 	{{DEVICE "ioerr_cnt"}, drive_errors, 0, true},

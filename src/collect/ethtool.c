@@ -1,4 +1,4 @@
-/* Network adapters: what ethtool -S shows, by the kernel's own interface. */
+/* Network adapters: the statistics of ethtool -S, from the kernel's interface. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/ethtool_names.h"
@@ -37,7 +37,7 @@ static const struct lp_schema schema = {"link", columns, ARRAY_SIZE(columns)};
 struct adapter {
 	char name[IFNAMSIZ];
 	unsigned n_stats;
-	int8_t *column; /* [statistic] that it adds to; -1: none */
+	int8_t *column; /* [statistic] the column to which it is added; -1: none */
 	struct ethtool_stats *stats;
 	int64_t values[LINK_N];
 	struct collect_row row;
@@ -80,7 +80,7 @@ static void adapters_close(void *state)
 	free(s);
 }
 
-/* How many statistics it has; 0 if the driver has none. */
+/* The number of its statistics; 0 if the driver has none. */
 static unsigned count_stats(int fd, const char *name)
 {
 	union {
@@ -124,7 +124,7 @@ static int adapter_learn(int fd, struct adapter *a)
 	return wanted ? 0 : -ENODATA;
 }
 
-/* Adapters are interfaces with a device; others only if they were named. */
+/* Adapters are interfaces with a device; others are recorded only if they are named. */
 static bool is_wanted(const struct adapters *s, const char *name)
 {
 	enum collect_choice choice = collect_choose(s->config->nets, s->config->n_nets, name);
@@ -193,7 +193,7 @@ static int adapters_open(const struct collect_config *config, void **ret_state, 
 		return lp_err_sys(err, -ENOMEM, "cannot watch network adapters");
 	s->config = config;
 	s->scanned_us = s->read_us = -1;
-	/* Any socket serves, and the service may be limited to this family. */
+	/* Any socket works, and the service may be restricted to this family. */
 	s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	r = s->fd < 0 ? -EOPNOTSUPP : adapters_scan(s);
 	if (r < 0 || !s->n) {
@@ -217,7 +217,7 @@ static void read_attribute(
 		a->values[column] = value;
 }
 
-/* The highest speed it has ever had is assumed to be what it is capable of. */
+/* Its highest speed so far is assumed to be its maximum speed. */
 static void adapter_read(struct adapters *s, struct adapter *a)
 {
 	int64_t fastest = a->values[LINK_MAX_MBPS];

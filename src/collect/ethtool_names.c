@@ -15,8 +15,8 @@ static bool has_any(const char *name, const char *const *words)
 	return false;
 }
 
-/* A single queue, channel or priority: there is a number in the name that is not the size of a
- * packet. */
+/* Is it a single queue, channel or priority? Then its name has a number that is not a packet
+ * size. */
 static bool is_of_queue(const char *name)
 {
 	if (strcasestr(name, "queue") || strcasestr(name, "ring") || strstr(name, "["))

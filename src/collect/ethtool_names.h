@@ -1,4 +1,4 @@
-/* The statistics of network adapters, whose names depend on the driver. */
+/* The statistics of network adapters. Their names depend on the driver. */
 #ifndef COLLECT_ETHTOOL_NAMES_H
 #define COLLECT_ETHTOOL_NAMES_H
 
@@ -15,9 +15,9 @@ enum link_column {
 	LINK_N,
 };
 
-/* The column that a statistic of that name adds to; -1: none. Names of single queues
- * ("rx_queue_0_drops", "rx3_wqe_err") add to LINK_QUEUE_DROPS or to nothing, so that nothing counts
- * twice. */
+/* The column to which a statistic with this name is added; -1: none. Single queues
+ * ("rx_queue_0_drops", "rx3_wqe_err") are added to LINK_QUEUE_DROPS or not at all, so that nothing
+ * counts twice. */
 int ethtool_parse_name(const char *name);
 
 #endif

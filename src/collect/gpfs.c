@@ -29,7 +29,7 @@ static void clear(int64_t values[N_COLUMNS])
 		values[i] = LP_MISSING;
 }
 
-/* Each file system is a component; the histogram is of the whole node, "all". */
+/* Each file system is a component. The histogram covers the whole node, "all". */
 static int io_take(struct program_rows *r, const char *text)
 {
 	const char *p = text;

@@ -47,7 +47,7 @@ static void take_count(const char *text, int64_t *ret)
 		*ret = (int64_t)value;
 }
 
-/* "_r_ _ops_ 12 _b_ 4096 _tw_ 2.5 ...": of reads or of writes. */
+/* Parse "_r_ _ops_ 12 _b_ 4096 _tw_ 2.5 ...", for reads or writes. */
 static void nsd_direction(const char *p, bool writes, struct gpfs_nsd *nsd)
 {
 	const char *key, *value;
@@ -156,7 +156,7 @@ static bool rhist_line(const char *p, double *ret_ms, double *ret_n)
 		return false;
 	*ret_n = (double)count;
 	*ret_ms = (strtod(low, NULL) + strtod(high, NULL)) / 2;
-	/* The last range has no end. */
+	/* The last range is open. */
 	if (!(*ret_ms >= 0 && *ret_ms < 1e9))
 		*ret_ms = strtod(low, NULL);
 	return *ret_ms >= 0 && *ret_ms < 1e9;

@@ -15,7 +15,7 @@ enum { NSD_RD_OPS, NSD_WR_OPS, NSD_RD_BYTES, NSD_WR_BYTES, NSD_RD_US, NSD_WR_US,
 struct gpfs_nsd {
 	char name[PARSE_NAME_MAX + 1];
 	char device[PARSE_NAME_MAX + 1];
-	int64_t values[NSD_N]; /* LP_MISSING if the text does not have it */
+	int64_t values[NSD_N]; /* LP_MISSING if the text does not contain it */
 };
 
 /* The next NSD in the text; moves `*p` past it. False if there is none. */
@@ -39,12 +39,12 @@ struct gpfs_fs {
 
 bool gpfs_parse_fs(const char **p, struct gpfs_fs *ret);
 
-/* The request histogram (rhist s): I/Os, and their times in us, where each counts as the middle of
- * its range. Returns the number of ranges. */
+/* The request histogram (rhist s): the number of I/Os, and the sum of their times in us. Each I/O
+ * counts as the middle of its range. Returns the number of ranges. */
 unsigned gpfs_parse_rhist(const char *text, int64_t *ret_ios, int64_t *ret_us);
 
-/* mmdiag --waiters: the number of waiting threads, and the longest wait in ms. False if it is not
- * the output of mmdiag. */
+/* Parse mmdiag --waiters: the number of waiting threads, and the longest wait in ms. False if it is
+ * not the output of mmdiag. */
 bool gpfs_parse_waiters(const char *text, int64_t *ret_n, int64_t *ret_longest_ms);
 
 #endif

@@ -5,8 +5,7 @@
 #include "collect/parse.h"
 #include <errno.h>
 
-/* Times of /proc/stat are in ticks of a hundredth of a second, whatever the frequency of the
- * kernel's clock. */
+/* Times of /proc/stat are in ticks of 1/100 s, whatever the kernel's clock frequency is. */
 #define TICKS "ticks", LP_COUNTER, 64
 #define KB "kB", LP_GAUGE, 0
 #define LOAD "tasks/100", LP_GAUGE, 0
@@ -61,7 +60,7 @@ static unsigned parse_pressure_io(const char *text, int64_t *values)
 	return parse_pressure(text, &values[HOST_PSI_IO_SOME_US], &values[HOST_PSI_IO_FULL_US]);
 }
 
-/* Any of these files may be missing (old kernels have no pressure); its columns are missing then.
+/* Any of these files may be missing (old kernels have no pressure); then its columns are missing.
  */
 static const struct host_file {
 	const char *path;
@@ -76,8 +75,8 @@ static const struct host_file {
 	{"/proc/pressure/io", parse_pressure_io, false},
 };
 
-/* The kernel itself computes load averages only every five seconds, and memory is context; the last
- * values are repeated until then. */
+/* The kernel itself computes load averages only every five seconds, and memory is only context. The
+ * last values are repeated in between. */
 #define SLOW_SPAN_US (5 * INT64_C(1000000))
 
 struct host {
@@ -85,9 +84,9 @@ struct host {
 	struct procfile files[ARRAY_SIZE(files)];
 	struct collect_row row;
 	bool known;
-	bool recorded; /* the files are a recorded tree's */
+	bool recorded; /* the files are from a recorded tree */
 	uint64_t ctxt;
-	int64_t slow_mono_us; /* when the slow files were read last; -1: never */
+	int64_t slow_mono_us; /* when the slow files were last read; -1: never */
 	int64_t values[HOST_N_COLUMNS];
 };
 

@@ -25,8 +25,8 @@ static const struct tree_file files[] = {
 	{{TEMP "crit_alarm", TEMP "max_alarm", TEMP "alarm"}, NULL, ALARM, true},
 };
 
-/* "nvme-nvme0-temp1": the chip, the device that it is on, the sensor. The numbers of hwmon change
- * from one boot to the next. */
+/* "nvme-nvme0-temp1": the chip, its device, the sensor. The numbers of hwmon change with every
+ * boot. */
 static bool sensor_name(
 	const struct proc_root *root, const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {

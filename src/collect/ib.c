@@ -73,7 +73,8 @@ static unsigned ib_state(const char *text, int64_t *values)
 
 #define PORT "/sys/class/infiniband/*/ports/*/"
 
-/* Reading a counter may ask the adapter's firmware, so errors are read less often than traffic. */
+/* Reading a counter may involve the firmware of the adapter, so errors are read less often than
+ * traffic. */
 static const struct tree_file files[] = {
 	{{PORT "counters_ext/port_rcv_data_64", PORT "counters/port_rcv_data"}, NULL, RCV_WORDS,
 		false},

@@ -9,7 +9,7 @@
 
 #include "collect/collector.h"
 
-/* When a sample is taken. */
+/* The time of a sample. */
 struct instant {
 	int64_t wall_us, mono_us;
 	bool last; /* there will be no further sample */
@@ -17,33 +17,34 @@ struct instant {
 
 struct instrument {
 	const char *name;
-	/* Also sampled when recording begins and ends. Other instruments are sampled only at
-	 * instants that are a whole number of intervals since 1970. */
+	/* Also sample when recording begins and ends. Other instruments are sampled only at
+	 * multiples of the interval since 1970. */
 	bool at_ends;
 
-	/* Check whether it can work here, and prepare. If this fails, nothing has been written yet.
-	 * `config` belongs to the instrument and outlives it. */
+	/* Check whether it can work here, and prepare. If this fails, no file has been written yet.
+	 * `config` is specific to the instrument and outlives it. */
 	int (*open)(void *config, void **ret_state, struct lp_err *err);
 
-	/* Begin: there is a spool to write to, sink->spool, until close(). May be NULL. */
+	/* Begin. From now on until close() it may write to sink->spool. May be NULL. */
 	int (*begin)(void *state, struct collect_sink *sink, struct lp_err *err);
 
-	/* A descriptor that is readable when there is something to serve, or -1. NULL: none, and
+	/* A descriptor that becomes readable when data is available, or -1. NULL: no descriptor;
 	 * serve() itself waits. */
 	int (*descriptor)(void *state);
 
-	/* Process what has arrived since the last call. An instrument without a descriptor waits up
-	 * to `timeout_ms` or until a signal comes. Called when the descriptor is readable, several
-	 * times per second in any case, and once before the last sample. 1: it has ended, and
-	 * nothing more will come. NULL: it is only sampled. */
+	/* Process data that has arrived since the last call. An instrument without a descriptor
+	 * waits up to `timeout_ms` or until a signal comes. Called when the descriptor is readable,
+	 * several times per second in any case, and once before the last sample. Returns 1 if the
+	 * instrument has ended and no more data will come. NULL: it is only sampled. */
 	int (*serve)(void *state, int timeout_ms, struct lp_err *err);
 
-	/* Fill the current sample of sink->batch. 1: its data does not fit into this sample, and it
-	 * needs another one immediately (asked for once, at the end). An error ends the loop. */
+	/* Fill the current sample of sink->batch. Returns 1 if its data does not fit into this
+	 * sample, and it needs another one immediately (possible once, at the end). An error ends
+	 * the loop. */
 	int (*sample)(void *state, const struct instant *at, struct collect_sink *sink,
 		struct lp_err *err);
 
-	/* Stop watching. The last samples are written after that. Accepts NULL. */
+	/* Stop watching. The last samples are written afterwards. Accepts NULL. */
 	void (*close)(void *state);
 };
 

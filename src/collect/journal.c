@@ -81,7 +81,7 @@ static int change_apply(
 	if (change->name)
 		return catalogue_place(c, change->id, change->schema, change->observer,
 			change->name, change->labels, err);
-	/* Its first component came and went before the journal was applied. */
+	/* Its first component appeared and retired before the journal was applied. */
 	if (change->id == c->n_components) {
 		r = catalogue_place(c, change->id, 0, "", "", "", err);
 		if (r < 0)
@@ -96,7 +96,7 @@ int journal_apply(struct journal *j, struct lp_catalogue *c, struct lp_err *err)
 	uint32_t number;
 	int r = 0;
 
-	/* Changes that were applied before a failure can be applied again. */
+	/* Changes that were applied before a failure may be applied again. */
 	for (size_t i = 0; r == 0 && i < j->n_schemas; i++)
 		r = lp_catalogue_add_schema(c, j->schemas[i], &number, err);
 	for (size_t i = 0; r == 0 && i < j->n; i++)

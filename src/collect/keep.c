@@ -34,7 +34,7 @@ void keep_list_release(struct keep_list *l)
 	*l = (struct keep_list){0};
 }
 
-/* Is this NAME-STAMP and the suffix? If so, its time. */
+/* Does the name consist of NAME-STAMP and the suffix? If so, return its time. */
 static bool name_matches(
 	const char *file, const char *name, const char *suffix, int64_t *ret_start_us)
 {
@@ -57,7 +57,7 @@ static int list_add(struct keep_list *l, const char *dir, const char *file, int6
 	struct stat st;
 
 	if (fstatat(l->dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0; /* removed just now */
+		return 0; /* it was just removed */
 	if (array_reserve(&l->files, &l->cap, l->n + 1, sizeof(f)) < 0 ||
 		asprintf(&f.path, "%s/%s", dir, file) < 0)
 		return -ENOMEM;
@@ -101,7 +101,7 @@ static int list_load(const char *dir, const char *name, const char *suffix, stru
 	r = list_fill(&l, dir, name, suffix);
 	if (l.files)
 		/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): the cleanup reads it */
-		fd = -1; /* it is the list's */
+		fd = -1; /* the list owns it now */
 	if (r < 0) {
 		keep_list_release(&l);
 		return lp_err_sys(err, r, "cannot read directory %s", dir);
@@ -127,7 +127,7 @@ int keep_remove_leftovers(const char *dir, const char *name, struct lp_err *err)
 	return r;
 }
 
-/* The time that the samples of a file cover, up to now. */
+/* The duration that the samples of a file cover, up to now. */
 static int64_t file_covers_us(const struct keep_list *l, const struct keep_file *f, int64_t now_us)
 {
 	_cleanup_close_ int fd = dir_open_file(l->dir, path_basename(f->path), O_RDONLY);
@@ -154,7 +154,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Do the archives confirm the clock? */
+/* Do the archives confirm that the clock is right? */
 static bool clock_has_witnesses(const struct keep_list *l, const struct keep_limits *limits)
 {
 	int64_t now_us = limits->now_us, span_us = 0, cover_us = 0;
@@ -172,7 +172,8 @@ static bool clock_has_witnesses(const struct keep_list *l, const struct keep_lim
 		cover_us >= least(KEEP_WITNESS_COVER_US, limits->age_us);
 }
 
-/* Is the file too old? It ends where the next one begins. A last change in the future is ignored.
+/* Is the file too old? It ends where the next one begins. A modification time in the future is
+ * ignored.
  */
 static bool is_old(const struct keep_list *l, size_t i, const struct keep_limits *limits)
 {

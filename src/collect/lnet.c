@@ -23,9 +23,10 @@ static const struct lp_column columns[LNET_N] = {
 static const struct lp_schema schema = {"lnet", columns, ARRAY_SIZE(columns)};
 
 struct lnet {
-	struct device_lines nis; /* first, so that a pointer to it is a pointer to the whole */
+	struct device_lines nis; /* must be first: a pointer to it is a pointer to the whole
+				  * struct */
 	struct lnet_heading heading;
-	struct procfile stats; /* fd -1: there is none */
+	struct procfile stats; /* fd -1: none */
 	struct collect_row all;
 	bool known;
 };
@@ -84,7 +85,7 @@ static int nis_line(
 	return collect_store(sink, &e->row, fresh, values, err);
 }
 
-/* The traffic of the host over all interfaces. */
+/* The traffic of the host on all interfaces. */
 static int sample_all(struct lnet *l, struct collect_sink *sink, struct lp_err *err)
 {
 	bool fresh = !l->known || !collect_holds(sink, &l->all);

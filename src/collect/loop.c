@@ -9,28 +9,28 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* A wall clock that moved by more than this (or half an interval) against the steady one was
- * set. */
+/* If the wall clock moved by more than this (or half an interval) relative to the steady clock, it
+ * was set. */
 #define STEP_MIN_US (US_PER_SEC / 2)
-/* Steps of this size are reported at once, not only noted in the archive. */
+/* Larger steps are reported immediately; smaller ones are only noted in the archive. */
 #define STEP_REPORT_US (60 * US_PER_SEC)
 /* A clock set back by less than this does not begin a file for the old day again. */
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)
-/* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
+/* Samples per batch; there are SPOOL_DEPTH + 2 batches in memory. */
 #define BATCH_MAX 600
-/* And rows of components that are gone. */
+/* Rows of components that are gone, per batch. */
 #define BATCH_SPARE_ROWS 1024
-/* An instrument is served at least this often, whether its descriptor is readable or not. */
+/* An instrument is served at least this often, even if its descriptor is not readable. */
 #define SERVE_MS 50
-/* One that waits itself, and is alone, is interrupted less often. */
+/* An instrument that waits by itself, and is the only one, is interrupted less often. */
 #define SERVE_ALONE_MS 500
 
-/* An instrument at work. */
+/* An active instrument. */
 struct part {
 	const struct instrument *instrument;
 	void *state;
-	int fd;	    /* to wait for, or -1 */
-	bool ended; /* nothing is left to serve */
+	int fd;	    /* descriptor to wait for, or -1 */
+	bool ended; /* there is nothing left to serve */
 };
 
 struct loop {
@@ -39,7 +39,7 @@ struct loop {
 	struct spool *spool;
 	struct part parts[LOOP_INSTRUMENTS_MAX];
 	unsigned n_parts;
-	bool at_ends; /* one of them is sampled there */
+	bool at_ends; /* an instrument is sampled there */
 	struct collect_sink sink;
 	struct census census;
 	int64_t begin_mono, first_mono, last_wall, last_mono;
@@ -122,7 +122,7 @@ static int part_serve(struct part *p, int timeout_ms, struct lp_err *err)
 	return r < 0 && r != -EINTR ? r : 0;
 }
 
-/* Serve all but `except`, without waiting. */
+/* Serve all instruments but `except`, without waiting. */
 static int parts_serve(struct loop *l, const struct part *except, struct lp_err *err)
 {
 	int r = 0;
@@ -149,7 +149,7 @@ static int parts_sample(struct loop *l, const struct instant *at, struct lp_err 
 	return again;
 }
 
-/* The next instant that is a whole number of intervals since 1970: the same on all servers. */
+/* The next multiple of the interval since 1970: the same on all servers. */
 static int64_t next_instant(const struct loop *l)
 {
 	int64_t wall_us, mono_us, interval = l->config->interval_us;
@@ -193,8 +193,8 @@ static bool batch_full(const struct lp_batch *b)
 	return b->n_samples == b->cap_samples;
 }
 
-/* Do most of the batch's rows belong to components that are gone? Each takes room in all samples of
- * this batch, while only present components are carried to the next one. */
+/* Do most of the batch's rows belong to components that are gone? Each of them takes memory in all
+ * samples of this batch, but only present components are carried to the next one. */
 static bool batch_crowded(const struct lp_batch *b)
 {
 	uint32_t rows = 0, present = 0;
@@ -213,7 +213,7 @@ static bool batch_crowded(const struct lp_batch *b)
 	return rows > 2 * present + BATCH_SPARE_ROWS;
 }
 
-/* Hand the batch over. The next one has only the components of the last sample, so the others may
+/* Submit the batch. The next one has only the components of the last sample, so the others may
  * retire. */
 static int submit(struct loop *l, bool new_file)
 {
@@ -226,7 +226,7 @@ static int submit(struct loop *l, bool new_file)
 	return r;
 }
 
-/* A new day gets a new file; so does an old day to which a clock that was set far back returns. */
+/* Begin a new file for a new day, and also for an old day if the clock was set far back. */
 static int begin_day(struct loop *l, int64_t wall_us)
 {
 	if (l->stats.samples && wall_us < l->day_start + US_PER_DAY &&
@@ -236,7 +236,7 @@ static int begin_day(struct loop *l, int64_t wall_us)
 	return l->stats.samples ? submit(l, true) : 0;
 }
 
-/* Add a sample to the batch, for instruments to fill. */
+/* Add a sample to the batch, which the instruments fill. */
 static int begin_sample(struct loop *l, const struct instant *at, struct lp_err *err)
 {
 	int r = begin_day(l, at->wall_us);
@@ -249,8 +249,8 @@ static int begin_sample(struct loop *l, const struct instant *at, struct lp_err 
 	return r < 0 ? lp_err_sys(err, r, "cannot take a sample") : 0;
 }
 
-/* Take one sample, and hand the batch over when it is full or a new day begins. 1: an instrument
- * has more data than fits into it. */
+/* Take one sample, and submit the batch when it is full or a new day begins. 1: an instrument has
+ * more data than fits into it. */
 static int take_sample(struct loop *l, bool last, struct lp_err *err)
 {
 	struct instant at = {.last = last};
@@ -274,7 +274,7 @@ static int take_sample(struct loop *l, bool last, struct lp_err *err)
 }
 
 /* The rest of the duration. If samples are taken at instants only, the last instant counts, not the
- * time: half an interval contains no further one. */
+ * time: the next half interval has no instant. */
 static int64_t time_left(const struct loop *l)
 {
 	int64_t wall_us, mono_us, duration_us = l->config->duration_us;
@@ -292,7 +292,7 @@ static bool is_over(const struct loop *l)
 	return parts_ended(l) || (l->config->duration_us && time_left(l) <= 0);
 }
 
-/* The time to wait for: the next instant, or the end if that comes first. */
+/* The end of the wait: the next instant, or the end of the recording if that is earlier. */
 static int64_t wait_until(const struct loop *l, int64_t next_us)
 {
 	int64_t wall_us, mono_us, end_us;
@@ -304,7 +304,7 @@ static int64_t wait_until(const struct loop *l, int64_t next_us)
 	return end_us < next_us ? end_us : next_us;
 }
 
-/* Milliseconds until then, rounded up, but not more than `max`. */
+/* Milliseconds until a time, rounded up, at most `max`. */
 static int wait_ms(const struct loop *l, int64_t until_us, int max)
 {
 	int64_t wall_us, mono_us, left_us;
@@ -316,7 +316,7 @@ static int wait_ms(const struct loop *l, int64_t until_us, int max)
 	return left_us / 1000 >= max ? max : (int)(left_us / 1000) + 1;
 }
 
-/* The instrument that does the waiting because it has no descriptor; NULL: none. */
+/* The instrument that waits by itself because it has no descriptor; NULL: none. */
 static struct part *find_waiter(struct loop *l, bool *ret_alone)
 {
 	struct part *waiter = NULL;
@@ -371,7 +371,7 @@ static int serve_until(struct loop *l, int64_t until_us, struct lp_err *err)
 	return r;
 }
 
-/* Wait for a time: an enum ticker_event. */
+/* Wait until a time. Returns an enum ticker_event. */
 static int loop_wait(struct loop *l, int64_t until_us, struct lp_err *err)
 {
 	bool served = false;
@@ -381,7 +381,7 @@ static int loop_wait(struct loop *l, int64_t until_us, struct lp_err *err)
 		served |= is_served(&l->parts[i]);
 	if (served && l->ticker->fd >= 0)
 		r = serve_until(l, until_us, err);
-	else if (served) /* its time does not pass during a wait */
+	else if (served) /* its time stands still during a wait */
 		r = parts_serve(l, NULL, err);
 	if (r < 0)
 		return r;
@@ -407,7 +407,7 @@ static int sample_all(struct loop *l, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* The last of it. */
+/* Take the last sample. */
 static int sample_end(struct loop *l, struct lp_err *err)
 {
 	int r = parts_serve(l, NULL, err);
@@ -417,7 +417,7 @@ static int sample_end(struct loop *l, struct lp_err *err)
 	return r == 1 ? take_sample(l, true, err) : r;
 }
 
-/* Hand over the rest. */
+/* Submit the remaining data. */
 static int submit_rest(struct loop *l, struct lp_err *err)
 {
 	int64_t wall_us, mono_us;
@@ -448,7 +448,7 @@ static int loop_drive(struct loop *l, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* The number of samples that may wait in memory until they are written. */
+/* The number of samples that may stay in memory before they are written. */
 static uint32_t samples_per_flush(const struct loop_config *c)
 {
 	int64_t n = c->flush_us / c->interval_us;

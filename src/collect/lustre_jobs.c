@@ -1,4 +1,4 @@
-/* The load on the targets of a Lustre server by job: job_stats. */
+/* The load of jobs on the targets of a Lustre server: job_stats. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/lustre_stats.h"
@@ -10,7 +10,7 @@
 
 #define COUNTER LP_COUNTER, 64
 
-/* A server sees thousands of jobs per day; the jobs beyond this are one component, "other". */
+/* A server has thousands of jobs per day; jobs beyond this number are one component, "other". */
 #define JOBS_MAX 256
 
 static const struct lp_column columns[LUSTRE_JOB_N] = {
@@ -34,10 +34,10 @@ struct job {
 
 struct jobs {
 	const struct collect_config *config;
-	int64_t read_us; /* when job_stats were read last; -1: never */
+	int64_t read_us; /* when job_stats was last read; -1: never */
 	struct job items[JOBS_MAX + 1];
 	unsigned n;
-	const char *pattern; /* while they are read */
+	const char *pattern; /* during a read */
 };
 
 static int count_one(void *ctx, const struct tree_match *m)
@@ -65,7 +65,7 @@ static int jobs_open(const struct collect_config *config, void **ret_state, stru
 	return 0;
 }
 
-/* The job of that name, or the last one, which stands for all that do not fit. */
+/* The job with this name, or the last entry, which combines all jobs that do not fit. */
 static struct job *jobs_find(struct jobs *j, const char *name)
 {
 	struct job *job;
@@ -108,7 +108,7 @@ static int jobs_add_target(void *ctx, const struct tree_match *m)
 	return 0;
 }
 
-/* Jobs that ended vanish after some minutes; others take their places. */
+/* Remove jobs that ended some minutes ago, so that others can take their places. */
 static void jobs_sweep(struct jobs *j)
 {
 	unsigned kept = 0;

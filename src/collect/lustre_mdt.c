@@ -38,7 +38,7 @@ static const struct lp_column columns[N_COLUMNS] = {
 
 static const struct lp_schema schema = {"mdt", columns, ARRAY_SIZE(columns)};
 
-/* Versions before 2.13 count in [reqs]; later ones have times, in [usecs]. */
+/* Versions before 2.13 count requests, [reqs]; later ones have times, [usecs]. */
 #define COUNT(name, column)                                                                        \
 	{name, NULL, column, -1},                                                                  \
 	{                                                                                          \

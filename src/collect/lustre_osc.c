@@ -96,8 +96,8 @@ static const struct tree_file files[] = {
 	{{IMPORT_PATHS}, parse_import, 0, false},
 };
 
-/* "scratch-OST0003-osc-ffff88105db50000", one of each mount, is the OST "scratch-OST0003". The
- * MDT's own connections ("-osc-MDT0000") are those of a server. */
+/* "scratch-OST0003-osc-ffff88105db50000", one per mount, is the OST "scratch-OST0003". Connections
+ * of an MDT ("-osc-MDT0000") belong to a server. */
 static bool osc_name(
 	const struct proc_root *root, const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {

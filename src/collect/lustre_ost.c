@@ -40,7 +40,7 @@ static const struct lp_column columns[N_COLUMNS] = {
 
 static const struct lp_schema schema = {"ost", columns, ARRAY_SIZE(columns)};
 
-/* The times of reads and writes are there since 2.13. */
+/* Versions since 2.13 have the times of reads and writes. */
 static unsigned parse_stats(const char *text, int64_t *values)
 {
 	static const struct lustre_line lines[] = {

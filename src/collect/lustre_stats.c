@@ -12,7 +12,7 @@ static bool word_is(const char *word, size_t len, const char *text)
 	return strlen(text) == len && memcmp(word, text, len) == 0;
 }
 
-/* "[usec]", and "[usecs]" of later versions. */
+/* "[usec]", or "[usecs]" in later versions. */
 static bool unit_is(const char *word, size_t len, const char *unit)
 {
 	size_t n = strlen(unit);
@@ -22,7 +22,7 @@ static bool unit_is(const char *word, size_t len, const char *unit)
 	return word[n + 1] == ']' || (word[n + 1] == 's' && word[n + 2] == ']');
 }
 
-/* Add to a column that may be missing so far. */
+/* Add to a column, which may still be missing. */
 static unsigned add_value(int64_t *values, int column, uint64_t value)
 {
 	int64_t v = value > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)value;
@@ -36,7 +36,7 @@ static unsigned add_value(int64_t *values, int column, uint64_t value)
 	return 1;
 }
 
-/* The rest of a line after the name: "N samples [UNIT] MIN MAX SUM", or up to the unit. */
+/* Parse a line after its name: "N samples [UNIT] MIN MAX SUM", or only up to the unit. */
 static unsigned parse_sample(const char *p, const struct lustre_line *l, int64_t *values)
 {
 	uint64_t count, least, most, sum;
@@ -131,7 +131,7 @@ unsigned lustre_parse_brw_times(const char *text, int64_t *ret_ios, int64_t *ret
 	if (!find_section(&p, "I/O time (1/1000s)"))
 		return 0;
 	while (parse_bucket(p, &end, &reads, &writes)) {
-		/* The bucket "8:" has times from 4 to 8 ms; "1:" all below. */
+		/* The bucket "8:" has times from 4 to 8 ms; "1:" has all below. */
 		uint64_t more = (reads + writes) * (3 * end > 2 ? 3 * end : 2);
 
 		ios += reads + writes;
@@ -145,7 +145,7 @@ unsigned lustre_parse_brw_times(const char *text, int64_t *ret_ios, int64_t *ret
 	return 2;
 }
 
-/* The number after "NAME:" on a line of its own, whatever precedes the name. */
+/* The number after "NAME:" on a line; other text may precede the name. */
 static bool line_number(const char *line, const char *name, int64_t *ret)
 {
 	const char *p = line + strspn(line, " \t");
@@ -252,7 +252,7 @@ unsigned lustre_parse_import(const char *text, struct lustre_import *ret)
 	return state_known ? found : 0;
 }
 
-/* The number after "KEY:" within the braces of a line; 0 if it is not there. */
+/* The number after "KEY:" within the braces of a line; 0 if there is none. */
 static int64_t brace_number(const char *line, const char *key)
 {
 	size_t len = strcspn(line, "\n");
@@ -265,9 +265,9 @@ static int64_t brace_number(const char *line, const char *key)
 	return scan_u64(&at, &value) && value < INT64_MAX / 4 ? (int64_t)value : 0;
 }
 
-/* One line of a job: "  read_bytes: { samples: 10, unit: bytes, min: 4096, max: 4096, sum: 40960
- * }". For reads and writes the bytes are taken, for the rest the number of operations; times of
- * reads and writes ("read:") stand beside their bytes. */
+/* One line of a job: " read_bytes: { samples: 10, unit: bytes, min: 4096, max: 4096, sum: 40960 }".
+ * For reads and writes limpet uses the bytes, for other operations their number. The times of reads
+ * and writes ("read:") are on separate lines. */
 static void job_line(const char *line, struct lustre_job *job)
 {
 	const char *p = line + strspn(line, " \t");
@@ -311,7 +311,7 @@ bool lustre_parse_job(const char **p, struct lustre_job *ret)
 	return true;
 }
 
-/* The column of a field of the heading. "rtr" and "peer" are credits of others. */
+/* The column of a field in the heading. "rtr" and "peer" are credits of others, and are ignored. */
 static int8_t lnet_field(const char *word, size_t len)
 {
 	static const struct {

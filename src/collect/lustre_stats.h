@@ -3,8 +3,8 @@
  *   read_bytes    27846475 samples [bytes] 4096 1048576 14421705314304 [SUM OF SQUARES]
  *   get_info      3735777 samples [reqs]
  *
- * and that of brw_stats, rpc_stats and import. All functions take NUL-terminated text, fill what
- * they find and leave the rest alone.
+ * and the text of brw_stats, rpc_stats and import. All functions take NUL-terminated text, set the
+ * values that they find and do not change the others.
  */
 #ifndef COLLECT_LUSTRE_STATS_H
 #define COLLECT_LUSTRE_STATS_H
@@ -23,12 +23,12 @@ struct lustre_line {
  * values found. If two lines fill the same column, their values are added. */
 unsigned lustre_parse_stats(const char *text, const struct lustre_line *wanted, int64_t *values);
 
-/* Histograms of brw_stats: "I/O time (1/1000s)" of disk I/O. Sets the number of I/Os and the sum
- * of their times in ms, where an I/O counts as three quarters of the upper end of its bucket, the
- * middle of the times in it. Returns 2, or 0 if there is no such histogram. */
+/* Histograms of brw_stats: "I/O time (1/1000s)" of disk I/O. Sets the number of I/Os and the sum of
+ * their times in ms, where an I/O counts as three quarters of the upper end of its bucket, which is
+ * the middle of the bucket. Returns 2, or 0 if there is no such histogram. */
 unsigned lustre_parse_brw_times(const char *text, int64_t *ret_ios, int64_t *ret_ms);
 
-/* "pages per rpc" histogram of rpc_stats and what is above it. */
+/* The "pages per rpc" histogram of rpc_stats, and the values above it. */
 struct lustre_rpc {
 	int64_t read_in_flight, write_in_flight; /* RPCs, now */
 	int64_t pending_read, pending_write;	 /* pages, now */
@@ -45,16 +45,17 @@ struct lustre_import {
 	bool full; /* state FULL or IDLE: it works */
 	int64_t in_flight, timeouts, attempts;
 	char target[PARSE_NAME_MAX + 1]; /* "scratch-OST0003_UUID"; "": not given */
-	char nid[PARSE_NAME_MAX + 1];	 /* "10.0.0.7@o2ib": the server of it now */
+	char nid[PARSE_NAME_MAX + 1];	 /* "10.0.0.7@o2ib": its current server */
 };
-/* Members that the text does not have are LP_MISSING or "". Returns the number of those it has. */
+/* Members that the text does not contain are LP_MISSING or "". Returns the number of those it
+ * contains. */
 unsigned lustre_parse_import(const char *text, struct lustre_import *ret);
 
 /* The operations of one job on one target. */
 enum { LUSTRE_JOB_RD_BYTES, LUSTRE_JOB_WR_BYTES, LUSTRE_JOB_OPS, LUSTRE_JOB_N };
 
 struct lustre_job {
-	char name[PARSE_NAME_MAX + 1]; /* longer ones are cut */
+	char name[PARSE_NAME_MAX + 1]; /* longer names are truncated */
 	int64_t values[LUSTRE_JOB_N];
 };
 
@@ -77,18 +78,19 @@ enum lnet_column {
 
 #define LNET_FIELDS_MAX 16
 
-/* The column of each field of a line of nis, from its heading. Zero it before the first line. */
+/* The column of each field of a line of nis, from its heading. Zero-initialise it before the first
+ * line. */
 struct lnet_heading {
 	int8_t column[LNET_FIELDS_MAX]; /* of field i + 1; 0: none, else 1 + enum lnet_column */
-	unsigned n;			/* fields, without the first; 0: no heading yet */
+	unsigned n;			/* fields except the first; 0: no heading yet */
 };
 
-/* One line of nis; moves `*p` to the next. The heading is PARSE_SKIP, as is the loopback. Columns
- * that the line does not have are LP_MISSING. */
+/* Parse one line of nis; moves `*p` to the next. Returns PARSE_SKIP for the heading and the
+ * loopback. Columns that the line does not have are LP_MISSING. */
 enum parse_result lnet_parse_ni(const char **p, struct lnet_heading *h, const char **ret_name,
 	size_t *ret_len, int64_t ret[LNET_N]);
 
-/* The eleven numbers of stats. Returns the number of values found. */
+/* Parse the eleven numbers of stats. Returns the number of values found. */
 unsigned lnet_parse_stats(const char *text, int64_t ret[LNET_N]);
 
 #endif

@@ -55,7 +55,7 @@ static int add_member(void *ctx, const struct tree_match *m)
 	return 0;
 }
 
-/* The disks in an array: a rebuild makes them slow. */
+/* The disks of an array: a rebuild makes them slow. */
 static void md_labels(
 	const struct proc_root *root, const struct tree_match *m, struct strbuf *labels)
 {

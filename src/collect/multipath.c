@@ -40,7 +40,7 @@ static const struct tree_file files[] = {
 	{{SLAVE "ioerr_cnt"}, path_errors, 0, true},
 };
 
-/* Device-mapper devices that are multipath say so in their UUID. */
+/* The UUID of a device-mapper device shows whether it is a multipath device. */
 static bool path_name(
 	const struct proc_root *root, const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {

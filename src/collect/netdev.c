@@ -77,7 +77,7 @@ static uint64_t nets_sys_ifindex(const struct proc_root *root, const char *name)
 }
 
 /* The same, from the running kernel: /sys may have been mounted in another network namespace, and
- * then shows the interfaces of that one. */
+ * show its interfaces. */
 static uint64_t nets_ifindex(const struct proc_root *root, const char *name)
 {
 	uint64_t ifindex = *root->dir ? 0 : if_nametoindex(name);
@@ -112,7 +112,7 @@ static char *nets_labels(const struct proc_root *root, const char *name, uint64_
 	return strbuf_take(&labels);
 }
 
-/* An interface appeared, came back or was replaced: find out what it is. */
+/* An interface appeared, came back or was replaced: identify it. */
 static int nets_identify(struct device_lines *l, struct collect_sink *sink, struct roster_entry *e,
 	uint64_t ifindex, struct lp_err *err)
 {
@@ -128,13 +128,13 @@ static int nets_identify(struct device_lines *l, struct collect_sink *sink, stru
 	return collect_add_named(sink, &schema, l->config->observer, e->name, labels, &e->row, err);
 }
 
-/* The line does not simply continue its last one: is it the same interface? */
+/* The line does not continue the previous one: is it the same interface? */
 static int nets_check(struct device_lines *l, struct collect_sink *sink, struct roster_entry *e,
 	bool *fresh, struct lp_err *err)
 {
 	uint64_t ifindex = nets_ifindex(l->config->root, e->name);
 
-	/* Without a number there is no proof. */
+	/* Without a number it cannot be proved to be the same. */
 	*fresh = *fresh || !ifindex || ifindex != e->identity;
 	return *fresh ? nets_identify(l, sink, e, ifindex, err) : 0;
 }

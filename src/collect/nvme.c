@@ -31,7 +31,7 @@ static const struct lp_schema schema = {"smart", columns, ARRAY_SIZE(columns)};
 
 #define DRIVES_MAX 256
 #define READ_US (60 * US_PER_SEC)
-/* A drive answers within a millisecond; one that does not is not waited for long. */
+/* A drive answers within a millisecond; limpet does not wait long for one that does not. */
 #define ANSWER_MS 500
 
 struct drive {
@@ -79,7 +79,7 @@ void nvme_smart_decode(const uint8_t log[NVME_SMART_BYTES], int64_t ret[SMART_N]
 	ret[SMART_THROTTLES] = (int64_t)(little(log + 216, 4) + little(log + 220, 4));
 }
 
-/* Ask the drive. In a recorded tree its device is a file with the log page. */
+/* Read the log page from the drive. In a recorded tree the device is a file with the log page. */
 static bool drive_ask(const struct drives *d, const char *name, uint8_t log[NVME_SMART_BYTES])
 {
 	struct nvme_admin_cmd command = {.opcode = 0x02,

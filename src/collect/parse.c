@@ -61,7 +61,7 @@ static enum parse_result diskstats_line(const char *p, struct disk_line *ret)
 		return PARSE_BAD;
 	for (; n < DISK_N_COLUMNS; n++)
 		ret->values[n] = LP_MISSING;
-	/* It is printed as an unsigned number even if it fell below zero. */
+	/* It is printed as an unsigned number even if it is negative. */
 	if (ret->values[DISK_IN_FLIGHT] > INT32_MAX || ret->values[DISK_IN_FLIGHT] < 0)
 		ret->values[DISK_IN_FLIGHT] = LP_MISSING;
 	return PARSE_OK;
@@ -75,7 +75,8 @@ enum parse_result parse_diskstats_line(const char **p, struct disk_line *ret)
 	return r;
 }
 
-/* The name ends at the last colon of its line: numbers have none, aliases ("eth0:1") do. */
+/* The name ends at the last colon of its line: numbers have no colons, but aliases ("eth0:1")
+ * do. */
 static const char *last_colon(const char *p)
 {
 	const char *colon = NULL;
@@ -87,7 +88,7 @@ static const char *last_colon(const char *p)
 	return colon;
 }
 
-/* The kernel's own rule, except for the colon of aliases. */
+/* The rule of the kernel, except that aliases have a colon. */
 static bool is_interface_name(const char *name, size_t len)
 {
 	if (len == 0 || len > PARSE_NAME_MAX || (name[0] == '.' && len == 1) ||
@@ -100,7 +101,7 @@ static enum parse_result netdev_line(const char *p, struct net_line *ret)
 {
 	const char *colon = last_colon(p);
 
-	if (!colon) /* the two headings have bars where the others have a colon */
+	if (!colon) /* the two headings have bars instead of a colon */
 		return at_end(p) || memchr(p, '|', strcspn(p, "\n")) ? PARSE_SKIP : PARSE_BAD;
 	while (*p == ' ' || *p == '\t')
 		p++;
@@ -132,11 +133,11 @@ static bool scan_key(const char **p, const char *key)
 }
 
 struct key_column {
-	const char *key; /* with what follows it: "ctxt " */
+	const char *key; /* with the following character: "ctxt " */
 	unsigned column;
 };
 
-/* Read the number after the key with which this line begins, if it is one of them. */
+/* If this line begins with one of the keys, read its number. */
 static unsigned scan_keyed(
 	const char *p, const struct key_column *keys, size_t n_keys, int64_t *values)
 {

@@ -1,7 +1,7 @@
 /* Parsers of /proc text: pure functions on a NUL-terminated buffer, so that they can be fuzzed.
  *
- * None of them trusts its text: anything that does not look like the kernel's format is refused or
- * left LP_MISSING, never guessed.
+ * They do not trust the text: anything that is not in the kernel's format is refused or becomes
+ * LP_MISSING, and is never guessed.
  */
 #ifndef COLLECT_PARSE_H
 #define COLLECT_PARSE_H
@@ -13,10 +13,10 @@
  * bytes). */
 #define PARSE_NAME_MAX 63
 
-/* What the parsers of single lines return. */
+/* The results of the parsers for single lines. */
 enum parse_result {
 	PARSE_BAD = -EBADMSG, /* not in the kernel's format */
-	PARSE_SKIP = 0,	      /* valid, but not of interest: a heading, an empty line */
+	PARSE_SKIP = 0,	      /* valid, but irrelevant: a heading, an empty line */
 	PARSE_OK = 1,
 };
 
@@ -31,11 +31,11 @@ enum disk_column {
 	DISK_WR_TICKS,
 	DISK_IN_FLIGHT,
 	DISK_TOT_TICKS,
-	DISK_RQ_TICKS, /* the last of kernels before 4.18 */
+	DISK_RQ_TICKS, /* the last column before Linux 4.18 */
 	DISK_DC_IOS,
 	DISK_DC_MERGES,
 	DISK_DC_SEC,
-	DISK_DC_TICKS, /* the last of kernels before 5.5 */
+	DISK_DC_TICKS, /* the last column before Linux 5.5 */
 	DISK_FL_IOS,
 	DISK_FL_TICKS,
 	DISK_N_COLUMNS,
@@ -48,8 +48,8 @@ struct disk_line {
 	int64_t values[DISK_N_COLUMNS]; /* LP_MISSING if the kernel has no such column */
 };
 
-/* One line of /proc/diskstats; moves `*p` to the next line whatever it returns. Columns of future
- * kernels are ignored; the four-column lines of old kernels' partitions are skipped. */
+/* Parse one line of /proc/diskstats; always moves `*p` to the next line. Columns of future kernels
+ * are ignored; the four-column lines of old kernels' partitions are skipped. */
 enum parse_result parse_diskstats_line(const char **p, struct disk_line *ret);
 
 enum net_column {
@@ -78,8 +78,8 @@ struct net_line {
 	int64_t values[NET_N_COLUMNS];
 };
 
-/* One line of /proc/net/dev; moves `*p` to the next line whatever it returns. The name may be glued
- * to the first number ("eth0:123456") and may itself contain colons ("eth0:1"). */
+/* Parse one line of /proc/net/dev; always moves `*p` to the next line. The name may be glued to the
+ * first number ("eth0:123456") and may itself contain colons ("eth0:1"). */
 enum parse_result parse_netdev_line(const char **p, struct net_line *ret);
 
 enum host_column {
@@ -115,8 +115,8 @@ enum host_column {
 	HOST_N_COLUMNS,
 };
 
-/* The parsers below take a whole file and write the columns that they find; the caller has set all
- * of them to LP_MISSING. Each returns the number it found. */
+/* The parsers below take a whole file and write the columns that they find; the caller sets all
+ * columns to LP_MISSING first. Each returns the number of columns found. */
 
 /* /proc/stat: HOST_CPU_*, HOST_CTXT, HOST_PROCS_*, HOST_N_CPUS. */
 unsigned parse_stat(const char *text, int64_t values[HOST_N_COLUMNS]);
@@ -127,13 +127,13 @@ unsigned parse_meminfo(const char *text, int64_t values[HOST_N_COLUMNS]);
 /* /proc/loadavg: HOST_LOAD*_X100, hundredths. */
 unsigned parse_loadavg(const char *text, int64_t values[HOST_N_COLUMNS]);
 
-/* /proc/pressure/X: the totals of its "some" and "full" lines. `full` may be NULL. */
+/* /proc/pressure/X: the totals of the "some" and "full" lines. `full` may be NULL. */
 unsigned parse_pressure(const char *text, int64_t *some, int64_t *full);
 
-/* cpu.stat of a control group, in microseconds; LP_MISSING if it does not have the value. */
+/* cpu.stat of a control group, in microseconds; LP_MISSING if a value is not there. */
 struct cgroup_stat {
 	int64_t user_us, system_us; /* version 2 only */
-	int64_t stall_us; /* throttled; includes waiting for a processor if that is counted */
+	int64_t stall_us; /* throttled time; includes waiting for a processor if that is counted */
 };
 
 /* cpu.stat of a control group of either version. Returns the number of values found. */

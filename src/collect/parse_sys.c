@@ -82,7 +82,7 @@ unsigned parse_ib_state(const char *text, int64_t *ret)
 	return 1;
 }
 
-/* A number and after it, after blanks, `unit`. */
+/* A number followed by blanks and `unit`. */
 static unsigned parse_speed(const char *text, const char *unit, int64_t *ret)
 {
 	int64_t value;
@@ -151,7 +151,7 @@ unsigned parse_md_state(const char *text, int64_t *ret)
 	return 1;
 }
 
-/* Below its headings: nread nwritten reads writes wtime wlentime wupdate rtime rlentime rupdate
+/* After the headings: nread nwritten reads writes wtime wlentime wupdate rtime rlentime rupdate
  * wcnt rcnt. */
 unsigned parse_kstat_io(const char *text, int64_t ret[KSTAT_IO_N])
 {

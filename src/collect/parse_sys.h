@@ -1,5 +1,5 @@
 /* Parsers of small files under /sys and of kstats: pure functions on NUL-terminated text, so that
- * they can be fuzzed. Each returns the number of values found and leaves the others alone.
+ * they can be fuzzed. Each returns the number of values found and does not change the others.
  */
 #ifndef COLLECT_PARSE_SYS_H
 #define COLLECT_PARSE_SYS_H
@@ -10,7 +10,7 @@
 /* A decimal number, which may be negative: "42000\n". */
 unsigned parse_number(const char *text, int64_t *ret);
 
-/* A hexadecimal one: "0x1f\n". */
+/* A hexadecimal number: "0x1f\n". */
 unsigned parse_hex(const char *text, int64_t *ret);
 
 /* The rate of an InfiniBand port: "100 Gb/sec (4X EDR)", in Mb/s, and its lanes. */
@@ -25,7 +25,7 @@ unsigned parse_pcie_speed(const char *text, int64_t *ret_mts);
 /* The speed of a SATA link, "6.0 Gbps", in Mb/s; nothing for "<unknown>". */
 unsigned parse_sata_speed(const char *text, int64_t *ret_mbps);
 
-/* What an md array is doing. */
+/* The current action of an md array. */
 enum md_action {
 	MD_IDLE,
 	MD_RESYNC,

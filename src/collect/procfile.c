@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Large enough for a few hundred devices before the buffer has to grow. */
+/* Large enough for a few hundred devices without growing. */
 #define PROCFILE_CAP (64 * 1024)
 #define PROCFILE_MAX (64 * 1024 * 1024)
 
@@ -46,7 +46,7 @@ int procfile_open(
 	return r;
 }
 
-/* The file is longer than ever before: double the buffer. */
+/* Double the buffer, because the file is larger than ever before. */
 static int procfile_grow(struct procfile *f)
 {
 	char *grown;
@@ -62,9 +62,9 @@ static int procfile_grow(struct procfile *f)
 }
 
 /* A read that ends this far before the end of a page has reached the end of the file: the kernel
- * fills its page until the next line does not fit, and no line is longer than the rest. (/proc's
- * files with longer lines return all of it in one piece.) Another read just to get 0 would cost as
- * much as reading a short file. */
+ * fills a page until the next line does not fit, and no line is longer than the rest. (Files with
+ * longer lines are returned in one piece.) Another read that returns 0 would cost as much as
+ * reading a short file. */
 #define PIECE_CERTAINLY_LAST 3072
 
 static int procfile_fill(struct procfile *f)
@@ -122,10 +122,10 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* This many digits never overflow 64 bits. */
+/* This many digits fit into 64 bits. */
 #define DIGITS_SAFE 19
 
-/* A number with so many digits that it may be too large: then it is UINT64_MAX. */
+/* Parse a number that may be too large for 64 bits; then it is UINT64_MAX. */
 static uint64_t scan_long(const char *s, const char *end)
 {
 	uint64_t value = 0;

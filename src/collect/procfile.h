@@ -1,7 +1,7 @@
 /* A /proc file that stays open: one read into a fixed buffer per sample.
  *
  * /proc returns its longer files in pieces of a page, so reading continues to the end of the file.
- * The buffer grows (rarely: when the file became longer than ever before) to hold all of it.
+ * The buffer grows if the file is larger than ever before, which is rare.
  */
 #ifndef COLLECT_PROCFILE_H
 #define COLLECT_PROCFILE_H
@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where /proc and /sys are. A recorded tree of several moments has one directory per moment: the
- * recorder then points `dir` at the next one and increments `generation`, and files reopen
- * themselves.
+/* Where /proc and /sys are. A recorded tree may have several moments, with one directory each. The
+ * recorder then sets `dir` to the next one and increments `generation`, and files are opened again.
  */
 struct proc_root {
 	const char *dir; /* "" for the running system */
@@ -23,17 +22,17 @@ struct proc_root {
 struct procfile {
 	int fd; /* -1: not open */
 	const struct proc_root *root;
-	unsigned generation; /* of `root` when it was opened */
+	unsigned generation; /* of `root` when the file was opened */
 	const char *path;    /* "/proc/diskstats"; not owned */
 	char *text;	     /* NUL-terminated after procfile_read() */
 	size_t len, cap;
 };
 
-/* Open `path` under `root` (both outlive it) and allocate the buffer. */
+/* Open `path` under `root` (both must outlive `f`) and allocate the buffer. */
 int procfile_open(
 	struct procfile *f, const struct proc_root *root, const char *path, struct lp_err *err);
 
-/* Read it again from the start. */
+/* Read the file again from the start. */
 int procfile_read(struct procfile *f, struct lp_err *err);
 
 void procfile_close(struct procfile *f);
@@ -44,7 +43,7 @@ void procfile_close(struct procfile *f);
  * UINT64_MAX saturate. */
 bool scan_u64(const char **p, uint64_t *ret);
 
-/* Skip blanks and take the word up to the next blank: its start and length. */
+/* Skip blanks and take the word up to the next blank; returns its start and length. */
 bool scan_word(const char **p, const char **ret_word, size_t *ret_len);
 
 /* Move to the start of the next line; false at the end of the text. */

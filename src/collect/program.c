@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Programs get a fixed environment, with nothing of ours. */
+/* Programs get a fixed environment, without limpet's variables. */
 static char *const environment[] = {
 	(char[]){"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, (char[]){"LC_ALL=C"}, NULL};
 
@@ -44,11 +44,11 @@ int program_open(struct program *p, const struct program_def *def, const struct 
 	return p->text ? 0 : lp_err_sys(err, -ENOMEM, "cannot run %s", def->path);
 }
 
-/* Write its input, which is shorter than the capacity of a pipe, so that this never waits. */
+/* Write its input. This never waits, because the input is shorter than the capacity of a pipe. */
 static void feed(int fd, const char *input)
 {
 	if (input && write(fd, input, strlen(input)) < 0)
-		return; /* it does not read: its output will show that */
+		return; /* it does not read its input, which its output will show */
 }
 
 static int spawn(struct program *p, int in, int out)
@@ -99,7 +99,7 @@ static void start(struct program *p, int64_t now_us)
 	}
 }
 
-/* End a run; true if it ended by itself, and well. */
+/* End a run; true if the program exited successfully by itself. */
 static bool finish(struct program *p, bool kill_it)
 {
 	int status = 0;
@@ -117,7 +117,8 @@ static bool finish(struct program *p, bool kill_it)
 	return !kill_it && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Read what there is: 1 at the end of the output, 0 if more may come, -1 if it is too much. */
+/* Read available output. Returns 1 at the end of the output, 0 if more may come, -1 if it is too
+ * large. */
 static int drain(struct program *p)
 {
 	for (;;) {
@@ -135,7 +136,7 @@ static int drain(struct program *p)
 	}
 }
 
-/* The output at the time the tree was recorded: once per moment. */
+/* The output from the time at which the tree was recorded, once per moment. */
 static const char *read_recorded(struct program *p)
 {
 	_cleanup_close_ int fd = -1;

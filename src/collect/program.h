@@ -1,8 +1,8 @@
-/* A program that is run from time to time, beside the samples: mmpmon, beegfs-ctl.
+/* A program that limpet runs from time to time, in parallel to the samples: mmpmon, beegfs-ctl.
  *
  * limpet starts it and reads its output without ever waiting for it, so a program that hangs delays
- * no sample; one that takes too long is killed. For a recorded tree nothing is run: the output is
- * read from a file beside the program, PATH.out.
+ * no sample. It kills a program that takes too long. For a recorded tree it runs nothing, and reads
+ * the output from the file PATH.out.
  */
 #ifndef COLLECT_PROGRAM_H
 #define COLLECT_PROGRAM_H
@@ -23,24 +23,24 @@ struct program_def {
 struct program {
 	const struct program_def *def;
 	const struct proc_root *root;
-	unsigned generation; /* of the tree that was read last */
-	pid_t pid;	     /* 0: it does not run */
+	unsigned generation; /* of the last tree that was read */
+	pid_t pid;	     /* 0: it is not running */
 	int fd;		     /* its output; -1: none */
 	int64_t started_us;  /* -1: never */
-	bool failed;	     /* the last run was killed, or ended with an error */
+	bool failed;	     /* the last run was killed or ended with an error */
 	char *text;
 	size_t len;
 };
 
-/* -ENOENT: it is not installed here. */
+/* Initialise it. -ENOENT: the program is not installed. */
 int program_open(struct program *p, const struct program_def *def, const struct proc_root *root,
 	struct lp_err *err);
 
-/* Start it if it is due, and read what it has printed. When a run has ended well, returns its
- * output, which is valid until the next call; else NULL. */
+/* Start the program if it is due, and read its output. After a successful run, returns the output,
+ * which is valid until the next call; otherwise NULL. */
 const char *program_poll(struct program *p, int64_t now_us);
 
-/* Kills it if it is running. */
+/* Kill the program if it is running, and free its memory. */
 void program_close(struct program *p);
 
 #endif

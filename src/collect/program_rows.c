@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* After this long without output a program counts as silent: its rows are absent. */
+/* After this long without output a program is silent, and its rows are absent. */
 #define SILENT_US (3 * PROGRAM_ROWS_US)
 #define ROWS_MAX 4096
 

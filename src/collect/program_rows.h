@@ -1,5 +1,5 @@
-/* Collectors of programs: the output of a program becomes rows, which are repeated until it prints
- * again. */
+/* Collectors of programs. The output of a program becomes rows, which are repeated until the next
+ * output. */
 #ifndef COLLECT_PROGRAM_ROWS_H
 #define COLLECT_PROGRAM_ROWS_H
 
@@ -18,17 +18,17 @@ struct program_rows_def {
 	const char *what; /* "GPFS", for messages */
 	const struct lp_schema *schema;
 	struct program_def programs[PROGRAM_ROWS_PROGRAMS_MAX]; /* the first is required */
-	/* Makes rows from the output of each of them. 0 or -ENOMEM. */
+	/* Make rows from the output of each program. 0 or -ENOMEM. */
 	int (*take[PROGRAM_ROWS_PROGRAMS_MAX])(struct program_rows *r, const char *text);
 };
 
-/* The functions of a collector with the same names call these. */
+/* A collector's functions with the same names call these. */
 int program_rows_open(const struct program_rows_def *def, const struct collect_config *config,
 	void **ret_state, struct lp_err *err);
 int program_rows_sample(void *state, struct collect_sink *sink, struct lp_err *err);
 void program_rows_close(void *state); /* accepts NULL */
 
-/* For `take`: a component and its values, one per column. */
+/* For `take`: add a component and its values, one per column. */
 int program_rows_put(struct program_rows *r, const char *name, const int64_t *values);
 
 #endif

@@ -17,7 +17,8 @@ static const struct lp_schema schema = {"power", columns, ARRAY_SIZE(columns)};
 
 static const struct tree_file files[] = {{{ZONE "energy_uj"}, NULL, ENERGY_UJ, false}};
 
-/* "package-0", "package-0-dram": zones inside another one have its name in front. */
+/* "package-0", "package-0-dram": a zone inside another zone has the name of that zone as a
+ * prefix. */
 static bool zone_name(
 	const struct proc_root *root, const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {

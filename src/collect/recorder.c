@@ -5,17 +5,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* After this many good samples, the next failure of a collector is reported again. */
+/* After this many successful samples, the next failure of a collector is reported again. */
 #define GOOD_AGAIN 600
 
 /* A file system may be mounted, and a module loaded, long after the recorder began. */
 #define ABSENT_RETRY_US (60 * US_PER_SEC)
 
-/* A collector at work. */
+/* An active collector. */
 struct running {
 	const struct collector *collector;
 	void *state;
-	unsigned hush; /* samples until its next failure is reported; this one was */
+	unsigned hush; /* samples until a failure is reported again */
 };
 
 struct recorder {
@@ -23,10 +23,10 @@ struct recorder {
 	struct lp_warn *warn;
 	struct running items[RECORDER_COLLECTORS_MAX];
 	unsigned n;
-	/* Collectors that have had nothing to watch so far. */
+	/* Collectors that were not available so far. */
 	const struct collector *absent[RECORDER_COLLECTORS_MAX];
 	unsigned n_absent;
-	int64_t tried_us; /* when they were looked for last */
+	int64_t tried_us; /* when they were last tried */
 };
 
 static void recorder_close(void *state)
@@ -40,7 +40,7 @@ static void recorder_close(void *state)
 
 DEFINE_CLEANUP(void *, recorder_close);
 
-/* Open one collector: 1 if it runs now, 0 if this system lacks it. */
+/* Open one collector. Returns 1 if it runs, 0 if this system lacks it. */
 static int collector_start(struct recorder *r, const struct collector *c, struct lp_err *err)
 {
 	struct running *item = &r->items[r->n];
@@ -77,7 +77,7 @@ static int collectors_open(struct recorder *r, const struct recorder_config *c, 
 	return 0;
 }
 
-/* Can one of the missing collectors run now? A failure is left for the next time. */
+/* Try the missing collectors again. A failure is ignored until the next time. */
 static void collectors_retry(struct recorder *r, int64_t now_us)
 {
 	unsigned kept = 0;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At least this many names that are gone are remembered, so that a few devices that come and go
- * cause no allocations. */
+/* Remember at least this many names that are gone, so that a few devices that come and go cause no
+ * allocations. */
 #define ROSTER_SLACK 64
 
 static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *ret_index)
@@ -25,7 +25,7 @@ static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *
 }
 
 /* Keep only the names of the last sample, in their order. Names that left are new when they return,
- * whether they are remembered or not. */
+ * remembered or not. */
 static void roster_compact(struct roster *r)
 {
 	struct roster kept = {.place = r->place, .sample = r->sample};
@@ -48,7 +48,7 @@ static void roster_compact(struct roster *r)
 
 void roster_begin(struct roster *r)
 {
-	/* Hosts of containers make thousands of interfaces per day, each with a name of its own. */
+	/* Container hosts create thousands of interfaces per day, each with another name. */
 	if (r->n > 2 * r->place + ROSTER_SLACK)
 		roster_compact(r);
 	r->n_places = r->place;
@@ -56,7 +56,7 @@ void roster_begin(struct roster *r)
 	r->sample++;
 }
 
-/* The line is not the one that was here last time: find its name. */
+/* The line differs from the one that was here last time: find its name. */
 static int roster_resolve(
 	struct roster *r, const char *name, size_t len, struct roster_entry **ret_entry)
 {

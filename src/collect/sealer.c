@@ -29,7 +29,7 @@ static void task_free(struct task *t)
 	free(t);
 }
 
-/* The next task; NULL when there is none left and none will come. */
+/* The next task; NULL if there are none left and none will come. */
 static struct task *task_wait(struct sealer *s)
 {
 	struct task *t;
@@ -46,7 +46,7 @@ static struct task *task_wait(struct sealer *s)
 	return t;
 }
 
-/* An unsealed file is as readable as a sealed one, only larger: a failure is a warning, no more.
+/* An unsealed file can be read as well, it is only larger. So a failure is just a warning.
  */
 static void *sealer_thread(void *arg)
 {
@@ -112,7 +112,7 @@ void sealer_close(struct sealer *s)
 
 	if (!s)
 		return;
-	/* A caller waits now: on a busy machine an idle thread would never finish. */
+	/* A caller is waiting: on a busy machine an idle thread would never finish. */
 	pthread_setschedparam(s->thread, SCHED_OTHER, &normal);
 	pthread_mutex_lock(&s->mutex);
 	s->closing = true;

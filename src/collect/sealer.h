@@ -1,5 +1,5 @@
-/* Seals finished archives in a thread of its own, at the lowest priority: rewriting a busy day
- * takes seconds, during which samples of the new day have to be written.
+/* Seals finished archives in a separate thread at the lowest priority: rewriting a busy day takes
+ * seconds, and samples of the new day must be written in that time.
  */
 #ifndef COLLECT_SEALER_H
 #define COLLECT_SEALER_H
@@ -14,7 +14,7 @@ int sealer_open(struct lp_warn *warn, struct sealer **ret, struct lp_err *err);
 /* Seal this file when there is time. */
 void sealer_add(struct sealer *s, const char *path);
 
-/* Finish the files that were added, and free. Accepts NULL. */
+/* Finish the files that were added, and free the sealer. Accepts NULL. */
 void sealer_close(struct sealer *s);
 
 #endif

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-/* A thread whose disk fails tries again this often. */
+/* If the disk fails, the thread tries again at this interval. */
 #define RETRY_SEC 1
 #define EVENTS_MAX 8
 #define EVENT_TEXT_MAX 200
-/* The rest of a path besides directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
+/* The parts of a path other than directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
 #define FILE_NAME_EXTRA 32
 
 struct event {
@@ -26,8 +26,8 @@ struct event {
 
 struct item {
 	struct lp_batch *batch;
-	struct trace_log *log; /* NULL: there are none */
-	int64_t wall_us;       /* of an item without samples */
+	struct trace_log *log; /* NULL: no logs */
+	int64_t wall_us;       /* for an item without samples */
 	struct journal journal;
 	struct event events[EVENTS_MAX];
 	unsigned n_events, n_events_written;
@@ -38,22 +38,22 @@ struct spool {
 	struct spool_config config;
 	pthread_t thread;
 	pthread_mutex_t mutex;
-	pthread_cond_t wake; /* the writing thread */
-	pthread_cond_t room; /* in the queue: a patient sampling thread */
-	/* Under the mutex: */
-	struct item *queue[SPOOL_DEPTH]; /* first .. first + n - 1 wait */
+	pthread_cond_t wake; /* for the writing thread */
+	pthread_cond_t room; /* room in the queue, for a patient sampling thread */
+	/* Protected by the mutex: */
+	struct item *queue[SPOOL_DEPTH]; /* first .. first + n - 1 are waiting */
 	unsigned first, n;
 	struct item *unused[SPOOL_DEPTH + 2];
 	unsigned n_unused;
 	struct spool_stats stats;
-	uint64_t lost_unreported; /* lost since the last report */
+	uint64_t lost_unreported; /* samples lost since the last report */
 	bool slow_warned;	  /* warned that the disk is too slow */
 	bool stopping;
-	/* The sampling thread's: */
+	/* Used by the sampling thread: */
 	struct item items[SPOOL_DEPTH + 2];
 	struct item *current;
-	/* The writing thread's: */
-	struct lp_catalogue *catalogue; /* the catalogue of the batches that it has taken */
+	/* Used by the writing thread: */
+	struct lp_catalogue *catalogue; /* the catalogue of the batches that it has received */
 	struct spool_file file;
 };
 
@@ -62,7 +62,7 @@ static uint32_t batch_fresh(const struct lp_batch *b)
 	return b->n_samples - (b->carry ? 1 : 0);
 }
 
-/* When an item begins. */
+/* The time at which an item begins. */
 static int64_t item_first_us(const struct item *it)
 {
 	return batch_fresh(it->batch) ? it->batch->wall_us[it->batch->carry ? 1 : 0] : it->wall_us;
@@ -81,11 +81,12 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	if (r < 0)
 		return r;
 	it->new_file = false;
-	if (it->log) /* after a failure again: written records are gone from it */
+	if (it->log) /* repeated after a failure: records that were written are no longer in it */
 		r = spool_file_write_log(&s->file, it->log, err);
 	if (r < 0)
 		return r;
-	while (it->n_events_written < it->n_events) { /* a retry continues where it failed */
+	while (it->n_events_written < it->n_events) { /* a retry continues after the last one
+						       * written */
 		const struct event *e = &it->events[it->n_events_written];
 
 		r = lp_archive_write_event(s->file.archive, e->wall_us, e->text, err);
@@ -98,7 +99,7 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	return spool_file_write(&s->file, s->catalogue, it->batch, err);
 }
 
-/* Add a remark to the archive about samples that are not in it. */
+/* Note in the archive that samples are missing. */
 static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 {
 	char text[EVENT_TEXT_MAX];
@@ -144,7 +145,7 @@ static void spool_report(struct spool *s, int r, const struct item *it, const st
 		note_lost(s, it, lost);
 }
 
-/* Wait for work. NULL: there is none left and none will come. `*ret_last_try`: this is the last
+/* Wait for an item. NULL: there are none left and none will come. `*ret_last_try`: this is the last
  * attempt. */
 static struct item *queue_wait(struct spool *s, bool *ret_last_try)
 {
@@ -169,15 +170,15 @@ static void item_count_lost(struct spool *s, struct item *it)
 	trace_log_clear(it->log);
 }
 
-/* The queue is empty: free the memory of logs that were filled only because the disk was slow. Two
- * are kept, for the next ones. */
+/* When the queue is empty, free the logs that were needed only because the disk was slow. Two are
+ * kept for the next items. */
 static void logs_trim(struct spool *s)
 {
 	for (unsigned i = 0; s->config.logs && i + 2 < s->n_unused; i++)
 		trace_log_trim(s->unused[i]->log);
 }
 
-/* Remove the first item, which is written (or lost). */
+/* Remove the first item, which was written or lost. */
 static void queue_pop(struct spool *s, bool lost)
 {
 	struct item *it;
@@ -197,7 +198,7 @@ static void queue_pop(struct spool *s, bool lost)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* After a failure: wait a little, unless it is time to stop. */
+/* Wait a little after a failure, unless it is time to stop. */
 static void retry_wait(struct spool *s)
 {
 	struct timespec until = clock_after(CLOCK_MONOTONIC, RETRY_SEC * US_PER_SEC);
@@ -321,7 +322,7 @@ struct journal *spool_journal(struct spool *s)
 	return &s->current->journal;
 }
 
-/* How many batches like the current one may wait. */
+/* The number of batches like the current one that may wait. */
 static unsigned queue_depth(const struct spool *s)
 {
 	const struct lp_batch *b = s->current->batch;
@@ -341,7 +342,7 @@ int spool_prime(struct spool *s)
 	int r = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	/* The last ones are taken first: those before them stay unused. */
+	/* The last ones are used first, so those before them stay unused. */
 	for (unsigned i = 0; r == 0 && i < s->n_unused && s->n + i <= depth; i++)
 		r = lp_batch_carry(s->unused[s->n_unused - 1 - i]->batch, s->current->batch);
 	pthread_mutex_unlock(&s->mutex);
@@ -358,7 +359,7 @@ void spool_event(struct spool *s, int64_t wall_us, const char *text)
 	snprintf(it->events[it->n_events++].text, EVENT_TEXT_MAX, "%s", text);
 }
 
-/* The queue is full: the samples are lost; the rest of the item goes with the next one. */
+/* If the queue is full, the samples are lost; the rest of the item moves to the next one. */
 static void item_lose(struct spool *s, struct item *it, struct item *next)
 {
 	s->lost_unreported += batch_fresh(it->batch);
@@ -373,7 +374,8 @@ static void item_lose(struct spool *s, struct item *it, struct item *next)
 	s->unused[s->n_unused++] = it;
 }
 
-/* An unused item for the next batch. There is always one: there are more items than can wait. */
+/* An unused item for the next batch. There is always one, because there are more items than can
+ * wait. */
 static struct item *item_next(struct spool *s, bool *ret_full)
 {
 	unsigned depth = queue_depth(s);
@@ -420,7 +422,7 @@ int spool_submit(struct spool *s, bool new_file)
 	int r;
 
 	if (!done->batch->n_samples || !batch_fresh(done->batch)) {
-		done->new_file |= new_file; /* everything before it is already handed over */
+		done->new_file |= new_file; /* all earlier data is already submitted */
 		return 0;
 	}
 	next = item_next(s, &full);
@@ -434,7 +436,7 @@ int spool_submit(struct spool *s, bool new_file)
 	next->new_file |= new_file;
 	s->current = next;
 	pthread_mutex_unlock(&s->mutex);
-	pthread_cond_signal(&s->wake); /* now that the other thread can take the mutex */
+	pthread_cond_signal(&s->wake); /* after the other thread can take the mutex */
 	return r;
 }
 

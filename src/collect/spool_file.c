@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file may name this many components more than twice those that exist. */
+/* A file may name twice the existing components, plus this many. */
 #define SPARE_NAMES 4096
-/* And have this many frames; the writer remembers the place of each. */
+/* A file may have this many frames; the writer remembers the offset of each. */
 #define FRAMES_MAX (1 << 18)
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -34,7 +34,7 @@ static void seal(struct spool_file *f, const char *path)
 		lp_warn_raise(f->config->warn, "%s", err.text);
 }
 
-/* Was this file written with the present settings, so that it can be continued? */
+/* Was this file written with the current settings, so that it can be continued? */
 static bool continues_settings(const struct spool_file *f, const char *path, int64_t *ret_last_us)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
@@ -56,15 +56,15 @@ void spool_file_tidy(struct spool_file *f)
 
 	if (keep_list_load(f->config->dir, f->config->name, &files, &err) < 0)
 		return;
-	/* Before the sealer makes new ones of these. A file that cannot be removed now is tried
-	 * again next time; if the directory is broken, the first write reports it. */
+	/* Do this before the sealer creates new ones. Files that cannot be removed are tried again
+	 * next time. If the directory is unusable, the first write reports it. */
 	keep_remove_leftovers(f->config->dir, f->config->name, &err);
-	/* The newest may be continued, which is decided at the first batch. */
+	/* The newest file may be continued; the first batch decides that. */
 	for (size_t i = 0; i + 1 < files.n; i++)
 		seal(f, files.files[i].path);
 }
 
-/* Remove files beyond the limits. Called when a file begins, and when there are too many bytes. */
+/* Remove files beyond the limits. Called when a file begins, and when the files are too large. */
 static void expire(struct spool_file *f, int64_t now_us)
 {
 	const struct spool_config *c = f->config;
@@ -88,14 +88,14 @@ static void expire(struct spool_file *f, int64_t now_us)
 	f->expire_warned = r < 0;
 }
 
-/* When the machine was started. */
+/* The time at which the machine was started. */
 static int64_t boot_us(void)
 {
 	return clock_us(CLOCK_REALTIME) - clock_us(CLOCK_BOOTTIME);
 }
 
-/* May the sender have treated this file as finished, or sent more of it than has survived? It has
- * an index at its end, or was written before the last boot. */
+/* May the sender have treated this file as finished, or sent more of it than has survived? That is
+ * possible if it has an index at its end, or was written before the last boot. */
 static bool is_closed(const struct keep_list *files, const struct keep_file *file)
 {
 	_cleanup_(frame_list_release) struct frame_list frames = {0};
@@ -106,7 +106,7 @@ static bool is_closed(const struct keep_list *files, const struct keep_file *fil
 		frame_list_load(fd, &frames, &ignored) < 0 || frames.sealed;
 }
 
-/* After a crash: continue the newest file if it is of this recording day and of this recorder. */
+/* After a crash, continue the newest file if it belongs to this recording day and this recorder. */
 static bool file_resume(struct spool_file *f, int64_t first_us)
 {
 	_cleanup_(keep_list_release) struct keep_list files = {0};
@@ -143,7 +143,7 @@ static int create_in(struct spool_file *f, int dir, struct lp_err *err)
 	return writer_create(dir, f->path, c->private ? 0600 : 0644, &meta, &f->archive, err);
 }
 
-/* The file that the user named, or the next part of it. */
+/* The file that the user named, or its next part. */
 static int create_named(struct spool_file *f, struct lp_err *err)
 {
 	const char *path = f->config->path;
@@ -161,7 +161,7 @@ static int create_named(struct spool_file *f, struct lp_err *err)
 	return create_in(f, dir, err);
 }
 
-/* A new file named by its first sample; if that name is taken, by the next free second. */
+/* Create a file named after its first sample, or after the next free second if that name exists. */
 static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *err)
 {
 	const struct spool_config *c = f->config;
@@ -208,8 +208,8 @@ static int file_begin(struct spool_file *f, int64_t first_us, struct lp_err *err
 	return 0;
 }
 
-/* Is the file no longer at its place? It may have been removed, or its file system may have been
- * unmounted lazily, so that nobody can see the open file. */
+/* Is the file no longer at its path? It may have been removed, or its file system may have been
+ * unmounted lazily, so the open file is invisible to others. */
 static bool file_vanished(const struct spool_file *f)
 {
 	struct stat st;
@@ -255,7 +255,7 @@ bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c
 			writer_frames(f->archive) > FRAMES_MAX);
 }
 
-/* Make written data survive power loss. 0 if the file system cannot do that at all, which is
+/* Make written data survive power loss. 0 if the file system does not support that, which is
  * reported once. */
 static int file_sync(struct spool_file *f, struct lp_err *err)
 {

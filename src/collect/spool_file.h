@@ -9,22 +9,22 @@
 
 struct spool_file {
 	const struct spool_config *config;
-	struct sealer *sealer;		   /* not owned; NULL: files are sealed at once */
+	struct sealer *sealer;		   /* not owned; NULL: files are sealed immediately */
 	struct spool_lock lock;		   /* on the files of this name in the directory */
 	struct lp_archive_writer *archive; /* NULL: none is open */
 	char path[SPOOL_PATH_MAX];
-	dev_t dev; /* which file that is */
+	dev_t dev; /* identifies the file */
 	ino_t ino;
-	bool resumed;		  /* a file to continue was already looked for */
+	bool resumed;		  /* it has already looked for a file to continue */
 	bool sync_warned;	  /* warned that the disk does not flush */
 	bool expire_warned;	  /* warned that an old file cannot be removed */
 	bool waiting_warned;	  /* warned that old files stay because the clock is not trusted */
 	uint64_t bytes_written;	  /* over all files */
-	uint64_t bytes_before;	  /* of them: before the current file */
-	uint64_t bytes_elsewhere; /* of older files that are kept, when last counted */
+	uint64_t bytes_before;	  /* of these: before the current file */
+	uint64_t bytes_elsewhere; /* size of older files that are kept, when last counted */
 	uint64_t n_files;
-	int64_t synced_us; /* when the disk was flushed, by the steady clock; 0: never */
-	unsigned n_parts;  /* finished parts: each part of config->path has its own name */
+	int64_t synced_us; /* last flush of the disk, by the steady clock; 0: never */
+	unsigned n_parts;  /* finished parts of config->path, each with its own name */
 };
 
 /* Lock the files of this name in the directory, except for config->path. -EBUSY: another recorder
@@ -34,13 +34,13 @@ int spool_file_lock(struct spool_file *f, struct lp_err *err);
 /* Seal files of earlier days that a killed recorder left, and remove leftovers of sealing. */
 void spool_file_tidy(struct spool_file *f);
 
-/* Have a file open for data of `first_us` and later: the current one, or with `new_file` (or if it
- * vanished) a new one, named by that time; and the lock on the directory's files. */
+/* Make sure that a file for data from `first_us` on is open and locked: the current one, or a new
+ * one named after that time if `new_file` is set or the file vanished. */
 int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err);
 
 /* Does the file name many more components than there are in the catalogue, or does it have very
- * many frames, so that a new one should begin? Otherwise the cost of writing (and reading) a file
- * would grow with everything that came and went in a day. */
+ * many frames, so that a new one should begin? Otherwise the cost of writing and reading a file
+ * would grow with all components that came and went in a day. */
 bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c);
 
 /* Append the records of a log. */

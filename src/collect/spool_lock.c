@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
-/* How often another process may remove the file while we lock it. */
+/* How often another process may remove the file during locking. */
 #define TRIES 100
 
 void spool_lock_release(struct spool_lock *l)
@@ -20,7 +20,7 @@ void spool_lock_release(struct spool_lock *l)
 	*l = (struct spool_lock){0};
 }
 
-/* Is the file that is locked the one that others would lock? */
+/* Is the locked file the one that others would lock? */
 static bool is_there(const struct spool_lock *l)
 {
 	struct stat st;
@@ -45,7 +45,7 @@ static int lock_file(int dir, const char *name, int *ret_fd, struct stat *ret)
 	return 0;
 }
 
-/* Lock the file, and make sure that it is still at its place. */
+/* Lock the file, and make sure that it still exists. */
 static int lock_in(int dir, const char *name, struct spool_lock *ret)
 {
 	struct stat st = {0}, now;

@@ -26,7 +26,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Make one word of a line, in place. */
+/* Turn a line into one word, in place. */
 static size_t sysattr_squeeze(char *text)
 {
 	size_t n = 0;

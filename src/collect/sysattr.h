@@ -5,11 +5,11 @@
 #include "base/strbuf.h"
 #include "collect/procfile.h"
 
-/* Room for one attribute; longer ones are truncated. */
+/* Maximum size of an attribute; longer ones are truncated. */
 #define SYSATTR_MAX 256
 
-/* Read the first line of a file under `root` as one word: blanks around it are removed and those
- * inside become '_', as udev writes them. False if there is no such file or it is empty. */
+/* Read the first line of a file under `root` as one word. Blanks around it are removed, and those
+ * inside become '_', as in udev. False if there is no such file or it is empty. */
 bool sysattr_read(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -11,10 +11,10 @@
 #define REMOTES_DEFAULT 256
 #define REMOTES_MAX 65536
 #define SOCKETS_MAX 65536
-/* How often a dump is repeated if the kernel's tables changed meanwhile. */
+/* How often a dump is repeated if the kernel's tables changed during it. */
 #define TRIES 3
 
-/* Connections that carry data, or still have some to deliver. */
+/* Connections that transfer data, or still have data to deliver. */
 #define STATES_DATA                                                                                \
 	(1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 | 1u << TCP_CLOSE_WAIT | 1u << TCP_LAST_ACK | \
 		1u << TCP_CLOSING)
@@ -62,12 +62,12 @@ static const struct lp_schema tcp_schema = {"tcp", columns, N_COLUMNS};
 struct tcp_state {
 	const char *observer;
 	bool chosen;		/* the user gave the ports */
-	struct tcp_ports ports; /* those, or the ones that this host listens on */
+	struct tcp_ports ports; /* the user's ports, or those on which this host listens */
 	struct tcp_diag diag;
 	struct tcp_watch watch;
 	struct tcp_table *table;
 	unsigned long n_without_info;
-	unsigned n_answered; /* sockets asked for one by one */
+	unsigned n_answered; /* sockets queried one by one */
 	/* Each is reported once only. */
 	bool said_interrupted, said_bad, said_names;
 };
@@ -138,7 +138,7 @@ static void count_sock(void *ctx, const struct tcp_sock *sock)
 		s->n_without_info++;
 }
 
-/* The answer about a single socket: a socket that is closing is left to the next dump. */
+/* Count the answer about a single socket. A closing socket is left to the next dump. */
 static void count_known(void *ctx, const struct tcp_sock *sock)
 {
 	struct tcp_state *s = ctx;
@@ -151,7 +151,7 @@ static void count_known(void *ctx, const struct tcp_sock *sock)
 	}
 }
 
-/* Ask for the sockets of the last dump only. False: they have changed. */
+/* Query only the sockets of the last dump. False: they have changed. */
 static bool tcp_take_known(struct tcp_state *s)
 {
 	struct lp_err ignored;
@@ -163,7 +163,7 @@ static bool tcp_take_known(struct tcp_state *s)
 		s->n_answered == s->watch.n;
 }
 
-/* One dump into the table: 0, or 1 if it may be incomplete. */
+/* Read one dump into the table. 0, or 1 if it may be incomplete. */
 static int tcp_take(struct tcp_state *s, struct lp_err *err)
 {
 	int listeners = 0, r;

@@ -13,9 +13,9 @@
 
 /* The kernel puts at most 32 kB into a datagram. */
 #define ANSWER_SIZE (64 * 1024)
-/* The kernel answers at once; it takes this long only if something is broken. */
+/* The kernel answers immediately; it takes this long only if something is broken. */
 #define ANSWER_TIMEOUT_S 5
-/* With more lost answers than this, a dump is given up. */
+/* With more lost answers than this, the dump fails. */
 #define LOST_MAX 100
 
 static void diag_disconnect(struct tcp_diag *d)
@@ -68,7 +68,7 @@ static void put_request_family(
 	r->idiag_ext = extensions;
 }
 
-/* Ask for the sockets of a family, AF_UNSPEC for both. */
+/* Request the sockets of a family; AF_UNSPEC: both. */
 static int diag_send(struct tcp_diag *d, int family, uint32_t states, bool info)
 {
 	union {
@@ -124,7 +124,7 @@ static int diag_dump_family(struct tcp_diag *d, int family, uint32_t states, boo
 	p->portid = mnl_socket_get_portid(d->nl);
 	if (r == 0)
 		r = diag_receive(d, p);
-	if (r == -EREMOTEIO) /* it answered, so the socket works */
+	if (r == -EREMOTEIO) /* there was an answer, so the socket works */
 		return lp_err_sys(err, p->error, "the kernel refused to list its TCP sockets");
 	if (r < 0) {
 		diag_disconnect(d);
@@ -177,8 +177,8 @@ static struct lookup lookup_make(const struct tcp_sock *s, uint32_t seq)
 	return l;
 }
 
-/* Every request gets one answer, the socket or an error. All are read, so that none is left for the
- * next request. */
+/* Every request gets one answer, the socket or an error. Read all of them, so that none is left for
+ * the next request. */
 static int lookup_receive(struct tcp_diag *d, struct tcp_parse *p, unsigned n)
 {
 	int r = 0;
@@ -226,7 +226,7 @@ static void ignore_sock(void *ctx, const struct tcp_sock *s)
 	(void)s;
 }
 
-/* Ask for the few listening sockets. */
+/* Test with a request for the few listening sockets. */
 static int diag_try(struct tcp_diag *d, int family, struct lp_err *err)
 {
 	struct tcp_parse p = {.sock = ignore_sock};

@@ -8,8 +8,8 @@
 #include <linux/tcp.h>
 #include <string.h>
 
-/* The offsets of the counters. The kernel's tcp_info grows from release to release: the header at
- * build time and the running kernel each know a prefix of it, and the common part is used. */
+/* The offsets of the counters. tcp_info grows with kernel releases. The header at build time and
+ * the running kernel may have different sizes; limpet uses the common part. */
 static const struct {
 	uint16_t offset;
 	uint8_t size;
@@ -93,7 +93,7 @@ static bool read_sock(struct tcp_sock *s, const struct nlmsghdr *nlh)
 		.rqueue_bytes = msg->idiag_rqueue,
 		.wqueue_bytes = msg->idiag_wqueue,
 	};
-	/* Not mnl_attr_for_each(): it rounds the end of the message up. */
+	/* mnl_attr_for_each() would round up the end of the message. */
 	mnl_attr_for_each_payload(attrs, size)
 	{
 		if (mnl_attr_get_type(attr) == INET_DIAG_INFO &&
@@ -109,7 +109,7 @@ static int read_error(struct tcp_parse *p, const struct nlmsghdr *nlh)
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(e->error))
 		return -EBADMSG;
-	/* A sane kernel sends negative numbers; INT_MIN and positive ones are not errnos. */
+	/* The kernel sends negative numbers; INT_MIN and positive ones are not errnos. */
 	if (e->error == 0)
 		return 1;
 	p->error = e->error > -4096 && e->error < 0 ? e->error : -EPROTO;
@@ -155,7 +155,7 @@ static int parse_message(struct tcp_parse *p, const struct nlmsghdr *nlh)
 	}
 }
 
-/* libmnl compares lengths as int, and takes one beyond INT_MAX for a short one. */
+/* libmnl compares lengths as int, so lengths beyond INT_MAX look short. */
 static bool message_fits(const struct nlmsghdr *nlh, size_t left)
 {
 	return left >= sizeof(*nlh) && nlh->nlmsg_len >= sizeof(*nlh) && nlh->nlmsg_len <= left;

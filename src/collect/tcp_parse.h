@@ -20,10 +20,10 @@ enum tcp_counter {
 
 /* The data of one socket. */
 struct tcp_sock {
-	uint64_t cookie; /* the kernel's name of the socket, unique since boot */
+	uint64_t cookie; /* the kernel's id of the socket, unique since boot */
 	struct tcp_addr local, remote;
 	uint16_t local_port, remote_port;
-	uint32_t interface;    /* that it is bound to, or 0 */
+	uint32_t interface;    /* to which it is bound, or 0 */
 	uint8_t state;	       /* TCP_ESTABLISHED and so on */
 	uint32_t rqueue_bytes; /* received and not yet read by the application */
 	uint32_t wqueue_bytes; /* written by it and not yet acknowledged */
@@ -34,13 +34,13 @@ struct tcp_sock {
 };
 
 struct tcp_parse {
-	/* Given by the caller. */
+	/* Set by the caller. */
 	uint32_t seq;	 /* of the request; answers to others are ignored */
 	uint32_t portid; /* of our netlink socket; 0: do not check */
 	void (*sock)(void *ctx, const struct tcp_sock *s);
 	void *ctx;
 	/* Set by tcp_parse_messages(). */
-	bool interrupted;    /* the kernel's tables changed under the dump */
+	bool interrupted;    /* the kernel's tables changed during the dump */
 	unsigned long n_bad; /* messages too short for their type, ignored */
 	int error;	     /* the kernel's error, a negative errno */
 };
@@ -48,9 +48,9 @@ struct tcp_parse {
 /* Is this counter 32 bits wide in the kernel? */
 bool tcp_counter_is_short(enum tcp_counter c);
 
-/* Read the messages of one datagram. 1: the dump ends here, 0: more datagrams follow, -EBADMSG: the
- * datagram is cut off in the middle of a message (those before were delivered), -EREMOTEIO: the
- * kernel refused, see `error`. `buf` is aligned to 4 bytes. */
+/* Read the messages of one datagram. 1: the dump ends here; 0: more datagrams follow; -EBADMSG: the
+ * datagram ends within a message (earlier messages were delivered); -EREMOTEIO: the kernel refused,
+ * see `error`. `buf` must be aligned to 4 bytes. */
 int tcp_parse_messages(struct tcp_parse *p, const void *buf, size_t size);
 
 #endif

@@ -32,7 +32,8 @@ struct port_range {
 	uint16_t low, high;
 };
 
-/* The set as ranges; their number, or 0 if there are more than TCP_FILTER_RANGES. */
+/* Convert the set to ranges; returns their number, or 0 if there are more than
+ * TCP_FILTER_RANGES. */
 static size_t ports_to_ranges(const struct tcp_ports *p, struct port_range *ranges)
 {
 	size_t n = 0;
@@ -52,11 +53,11 @@ static size_t ports_to_ranges(const struct tcp_ports *p, struct port_range *rang
 }
 
 /* One test "GE low, LE high, then accept". A program accepts by ending exactly at its end and
- * rejects by jumping 4 bytes beyond it. `left` is how many bytes there are from here to the end. */
+ * rejects by jumping 4 bytes beyond it. `left` is the number of bytes from here to the end. */
 static uint8_t *write_test(uint8_t *at, int ge, int le, struct port_range range, size_t left)
 {
 	bool last = left == 16;
-	/* The target of a failed test: the next one, or the exit. Both are 20 bytes from here. */
+	/* Where a failed test jumps to: the next test, or the exit. Both are 20 bytes from here. */
 	struct inet_diag_bc_op ops[5] = {
 		{.code = (unsigned char)ge, .yes = 8, .no = 20},
 		{.no = range.low},

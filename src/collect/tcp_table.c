@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The number of addresses that may get names in TCP_NAMES_SAMPLES before further ones are folded
- * together. */
+/* The number of addresses that may get names within TCP_NAMES_SAMPLES; further ones are
+ * combined. */
 #define NAMES_MAX 65536
 
 /* The last values of one socket. */
 struct tcp_entry {
 	uint64_t cookie; /* valid while `seen` is not 0 */
-	uint64_t seen;	 /* last dump that had it */
+	uint64_t seen;	 /* the last dump that had it */
 	uint64_t counters[TCP_COUNTERS];
 	uint8_t direction;
 };
@@ -25,7 +25,7 @@ struct tcp_folded {
 
 DEFINE_CLEANUP(struct tcp_table *, tcp_table_free);
 
-/* The seed keeps peers from choosing addresses that fall into one chain. */
+/* The seed prevents peers from choosing addresses that all have the same hash. */
 static uint64_t hash_key(const struct tcp_table *t, const void *key, size_t size, uint8_t extra)
 {
 	uint8_t seeded[sizeof(t->seed) + sizeof(struct tcp_addr) + 1];
@@ -59,7 +59,7 @@ static void init_remotes(struct tcp_table *t)
 
 		other->other = true;
 		other->direction = d;
-		/* The first one to be taken is the last of the list. */
+		/* The last one in the list is used first. */
 		for (uint32_t i = 0; i < t->max_remotes; i++)
 			t->free_remotes[d][i] = d * (t->max_remotes + 1) + t->max_remotes - 1 - i;
 		t->n_free_remotes[d] = t->max_remotes;
@@ -147,7 +147,7 @@ static struct tcp_entry *find_entry(struct tcp_table *t, uint64_t cookie)
 	return i == TCP_INDEX_END ? NULL : &t->entries[i];
 }
 
-/* Freed places are taken first, so that a host with few sockets touches little memory. */
+/* Use freed places first, so that a host with few sockets touches little memory. */
 static struct tcp_entry *add_entry(struct tcp_table *t, const struct tcp_sock *s, uint8_t direction)
 {
 	struct tcp_entry *e;
@@ -162,8 +162,8 @@ static struct tcp_entry *add_entry(struct tcp_table *t, const struct tcp_sock *s
 	e = &t->entries[i];
 	*e = (struct tcp_entry){.cookie = s->cookie, .direction = direction};
 	tcp_index_insert(&t->by_cookie, hash_cookie(t, s->cookie), i);
-	/* At the first sample a socket is older than we are. If the table was full, an unknown
-	 * socket may have been there before. In both cases only its growth counts. */
+	/* At the first sample, a socket may be older than the recorder. If the table was full, an
+	 * unknown socket may have existed before. In both cases only its growth counts. */
 	if (t->sample == 0 || t->overflowed_before)
 		memcpy(e->counters, s->counters, sizeof(e->counters));
 	return e;
@@ -265,8 +265,8 @@ static void add_gauges(struct tcp_gauges *g, const struct tcp_sock *s)
 		g->rtt_max_us = s->rtt_us;
 }
 
-/* A narrow counter wraps. A socket that was disconnected and is used again starts from 0, so that
- * all of it is new. A step back by less than half of the range is taken as the latter. */
+/* A narrow counter wraps. A socket that was disconnected and is used again starts from 0, so its
+ * whole value is new. A decrease by less than half of the range means the latter. */
 static uint64_t counter_growth(enum tcp_counter c, uint64_t last, uint64_t now)
 {
 	if (tcp_counter_is_short(c)) {
@@ -313,7 +313,7 @@ void tcp_table_end(struct tcp_table *t)
 		if (e->seen > 0 && t->dump - e->seen > TCP_SOCKET_LINGER)
 			remove_entry(t, i);
 	}
-	for (uint32_t i = t->n_live; i-- > 0;) { /* backwards: the last takes a free place */
+	for (uint32_t i = t->n_live; i-- > 0;) { /* backwards: the last one takes a free place */
 		uint32_t at = t->live[i];
 
 		if (t->remotes[at].other || t->sample - t->remotes[at].last_seen < TCP_REMOTE_IDLE)

@@ -33,7 +33,7 @@ void tcp_watch_close(struct tcp_watch *w)
 	procfile_close(&w->stat6);
 }
 
-/* The number of TCP sockets now. */
+/* The current number of TCP sockets. */
 static bool count_in_use(struct tcp_watch *w, uint64_t *ret)
 {
 	struct lp_err ignored;
@@ -57,7 +57,7 @@ bool tcp_watch_steady(struct tcp_watch *w)
 		return false;
 	steady = w->dumped && !w->overflow && in_use == w->in_use &&
 		++w->since_dump < TCP_WATCH_SAMPLES;
-	/* Counted before a dump: a socket that appears in between is noticed next time. */
+	/* Counted before a dump, so that a socket that appears in between is noticed next time. */
 	w->in_use = in_use;
 	return steady;
 }

@@ -19,16 +19,16 @@ void ticker_free(struct ticker *t)
 		t->free(t);
 }
 
-/* A periodic timer: one read() per sample, and the kernel rearms it by itself. */
+/* A periodic timer: one read() per sample, and the kernel rearms it. */
 struct ticker_sys {
 	struct ticker ticker;	     /* must be first; its fd is the timer */
 	int64_t armed_us, period_us; /* it fires at armed_us + n * period_us; period 0: only once */
-	int64_t last_us;	     /* the last time that was waited for */
-	bool armed;		     /* for last_us, and that has not been read yet */
+	int64_t last_us;	     /* the last time for which it waited */
+	bool armed;		     /* it is set for last_us and has not fired yet */
 };
 
-/* For the signal handler: if a signal comes between the check of `stopped` and the wait, the timer,
- * set to fire at once, ends the wait. */
+/* For the signal handler: it makes the timer fire immediately. That ends the wait even if the
+ * signal comes between the check of `stopped` and the wait. */
 static volatile sig_atomic_t stopped;
 static volatile sig_atomic_t stop_timer = -1;
 
@@ -55,7 +55,7 @@ static struct timespec us_to_timespec(int64_t us)
 	return (struct timespec){us / US_PER_SEC, us % US_PER_SEC * 1000};
 }
 
-/* Set the timer for a time and, if the waits so far were regular, periodically. It ends early if
+/* Set the timer for a time, and periodically if the waits so far were regular. It fires early if
  * the clock is set. */
 static int sys_set(struct ticker_sys *s, int64_t until_wall_us)
 {
@@ -108,7 +108,7 @@ static int sys_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
 	if (stopped)
 		return TICKER_STOP;
 	s->armed = r == -EINTR;
-	if (r == -ECANCELED) { /* the clock was set: the time waited for may be far off */
+	if (r == -ECANCELED) { /* the clock was set: the requested time may be far away */
 		s->last_us = s->period_us = 0;
 		return TICKER_AGAIN;
 	}
@@ -127,7 +127,7 @@ static void sys_free(struct ticker *t)
 	free(s);
 }
 
-/* The signals that end a recording: the usual ones that are not ignored. */
+/* The signals that end a recording: the usual ones, unless they are ignored. */
 static void stop_signals(sigset_t *ret)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
@@ -228,7 +228,7 @@ static int tree_add(struct ticker_tree *tree, const char *dir, const char *name)
 	return 0;
 }
 
-/* The least time between moments. */
+/* The shortest time between moments. */
 static int64_t tree_interval(const struct ticker_tree *tree)
 {
 	int64_t least = 0;

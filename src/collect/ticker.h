@@ -1,5 +1,5 @@
-/* When to sample. The recorder asks a ticker instead of the system's clock, so that a recorded tree
- * can be replayed at its own times and tests can make clocks jump.
+/* Decides when to sample. The recorder uses a ticker instead of the system's clock, so that a
+ * recorded tree can be replayed with its own times, and tests can make clocks jump.
  */
 #ifndef COLLECT_TICKER_H
 #define COLLECT_TICKER_H
@@ -11,19 +11,20 @@
 
 enum ticker_event {
 	TICKER_DUE = 0,	  /* the time has come */
-	TICKER_AGAIN = 1, /* the clock was set: look at it and ask again */
+	TICKER_AGAIN = 1, /* the clock was set: check the time and wait again */
 	TICKER_STOP = 2,  /* no more samples: a signal came, or the recording is over */
 };
 
 struct ticker {
-	bool patient;	     /* its time waits for the recorder, as that of a recorded tree does */
+	bool patient;	     /* its time waits for the recorder, like that of a recorded tree */
 	int64_t interval_us; /* between its instants, 0: any interval */
 	/* The wall clock, and a clock that never steps. */
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
-	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
+	/* Wait until a time of the wall clock. Returns an enum ticker_event, or a negative
+	 * errno. */
 	int (*wait)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
-	/* For callers that wait for descriptors of their own as well: arm() makes `fd` readable
-	 * when wait() for that time would return at once. -1: wait() never waits. */
+	/* For callers that also wait for other descriptors: after arm(), `fd` becomes readable when
+	 * wait() for that time would return immediately. -1: wait() never waits. */
 	int fd;
 	int (*arm)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
 	void (*free)(struct ticker *t);
@@ -33,8 +34,8 @@ struct ticker {
  * except those that are ignored (nohup). */
 int ticker_system(struct ticker **ret, struct lp_err *err);
 
-/* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on: `root` moves from
- * one to the next. -ENOENT: DIR has no such directories. */
+/* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on. `root` moves from
+ * one moment to the next. -ENOENT: DIR has no such directories. */
 int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, struct lp_err *err);
 
 void ticker_free(struct ticker *t); /* accepts NULL */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer files are truncated: the columns after that are missing. */
+/* Longer files are truncated; columns after that are missing. */
 #define TREE_BUFFER (256 * 1024)
 /* A machine has fewer disks, ports and targets than this. */
 #define TREE_ITEMS_MAX 16384
@@ -21,7 +21,7 @@
 struct tree_item {
 	struct tree_match match;
 	char name[PARSE_NAME_MAX + 1];
-	int *fds;	 /* one for each file; -1: there is none */
+	int *fds;	 /* one per file; -1: none */
 	int64_t *slow;	 /* one per column: the last values of the slow files */
 	unsigned n_slow; /* the number of these values */
 	struct collect_row row;
@@ -33,7 +33,7 @@ struct tree {
 	const struct tree_def *def;
 	const struct collect_config *config;
 	unsigned generation;
-	int64_t scanned_us, slow_us; /* when that was done last */
+	int64_t scanned_us, slow_us; /* when this was last done */
 	bool started;
 	struct tree_item *items;
 	size_t n, cap;
@@ -67,7 +67,7 @@ bool tree_path(const char *pattern, const struct tree_match *m, char *ret, size_
 	return path_fill(pattern, strlen(pattern), m, ret, size);
 }
 
-/* A walk at one of its stars. */
+/* A walk, at one of the stars. */
 struct walk {
 	const struct proc_root *root;
 	const char *pattern;
@@ -76,7 +76,7 @@ struct walk {
 	struct tree_match match;
 };
 
-/* The part of a path between two slashes in which a star stands. */
+/* The part of a path between two slashes that contains a star. */
 struct starred {
 	const char *begin, *star, *end;
 };
@@ -96,7 +96,7 @@ static bool starred_find(const char *pattern, unsigned number, struct starred *r
 	return true;
 }
 
-/* Does `name` match, and what does the star stand for? */
+/* Does `name` match? If so, what does the star match? */
 static bool starred_match(const struct starred *s, const char *name, char ret[PARSE_NAME_MAX + 1])
 {
 	size_t before = (size_t)(s->star - s->begin), after = (size_t)(s->end - s->star - 1);
@@ -217,7 +217,7 @@ static int file_connect(const struct tree *t, const struct tree_file *f, const s
 	return -1;
 }
 
-/* Open the files of a component; false if there is none. */
+/* Open the files of a component; false if it has none. */
 static bool item_connect(const struct tree *t, struct tree_item *item)
 {
 	bool any = false;
@@ -261,7 +261,7 @@ static int item_add(struct tree *t, const struct tree_match *m, const char *name
 	return 0;
 }
 
-/* The name of a component where its collector does not make one. */
+/* The name of a component if its collector does not make one. */
 static bool plain_name(const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {
 	int n = snprintf(ret, PARSE_NAME_MAX + 1, "%s%s%s", m->star[0], m->star[1][0] ? "/" : "",
@@ -338,7 +338,7 @@ int tree_open(const struct tree_def *def, const struct collect_config *config, v
 	return 0;
 }
 
-/* The whole file, as much as fits into the buffer; false if nothing could be read. */
+/* Read a file, as much as fits into the buffer; false if nothing could be read. */
 static bool file_read(struct tree *t, int fd)
 {
 	size_t len = 0;
@@ -424,7 +424,7 @@ static int item_store(struct tree *t, struct tree_item *item, struct collect_sin
 	return collect_store(sink, &item->row, fresh, values, err);
 }
 
-/* Look for directories again if it is time, or if the tree is another one. */
+/* Search for directories again if it is time, or if the tree has changed. */
 static int tree_refresh(struct tree *t, int64_t now_us)
 {
 	bool other = t->generation != t->config->root->generation;

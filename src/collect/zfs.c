@@ -6,7 +6,7 @@
 
 #define COUNTER LP_COUNTER, 64
 
-/* From RD_BYTES on in the order of parse_kstat_io(). */
+/* From RD_BYTES on, the order is that of parse_kstat_io(). */
 enum { ONLINE, RD_BYTES, WR_BYTES, RD_OPS, WR_OPS, WAIT_NS, RUN_NS, N_COLUMNS };
 
 static const struct lp_column columns[N_COLUMNS] = {
