@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define MANAGER_PATH "/api/v2/alerts"
-/* Open incidents are sent to Alertmanager this often, and are valid for this long. */
+/* Open incidents are sent to Alertmanager at the first interval, and are valid for the second
+ * one. */
 #define REFRESH_US (60 * US_PER_SEC)
 #define BELIEVED_US (15 * 60 * US_PER_SEC)
 #define WAIT_US (US_PER_SEC / 2)
@@ -21,7 +22,7 @@
 
 struct progress_of {
 	uint64_t sent, failed;
-	bool told; /* that it fails */
+	bool told; /* its failure was reported */
 	int64_t refreshed_us;
 };
 
@@ -29,7 +30,7 @@ struct alerts {
 	struct alerts_config config;
 	struct incidents *store;
 	struct lp_warn *warn;
-	struct progress_of *progress; /* [target]; numbers under the mutex */
+	struct progress_of *progress; /* [target]; the mutex protects the numbers */
 	struct strmap muted;	      /* open incidents that were muted at the last check */
 	uint64_t seed;
 	pthread_t thread;
@@ -44,7 +45,7 @@ DEFINE_CLEANUP(struct alerts *, alerts_stop);
 struct entry {
 	int64_t id, incident, added_us, due_us, attempts;
 	char *change;
-	json_t *body; /* the incident as it was then */
+	json_t *body; /* the incident at that time */
 };
 
 static void entry_release(struct entry *e)
@@ -114,7 +115,7 @@ static json_t *sent_labels(struct alerts *a, const struct alert_target *t, int64
 	return labels;
 }
 
-/* Remember them; NULL: it is over. */
+/* Remember the labels; NULL: the alert is over. */
 static void sent_note(
 	struct alerts *a, const struct alert_target *t, int64_t incident, const json_t *labels)
 {
@@ -132,8 +133,8 @@ static void sent_note(
 	incidents_unlock(a->store);
 }
 
-/* Send an incident to Alertmanager. One whose labels changed is another alert there: the old one is
- * over. */
+/* Send an incident to Alertmanager. If its labels changed it is another alert there, and the old
+ * one is over. */
 static int manager_send(struct alerts *a, const struct alert_target *t, const json_t *incident,
 	bool over, struct lp_err *err)
 {
@@ -173,7 +174,7 @@ static int deliver(
 	return r;
 }
 
-/* The first entry in the queue of a target, if it is due: 1. */
+/* The first entry in the queue of a target. 1 if it is due. */
 static int entry_take(struct alerts *a, const struct alert_target *t, struct entry *ret)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -228,7 +229,7 @@ static void entry_end(struct alerts *a, const struct entry *e, const struct lp_e
 	incidents_unlock(a->store);
 }
 
-/* Count, and report a target that begins to fail, or recovers. */
+/* Count a result, and report if a target begins to fail or recovers. */
 static void progress_note(struct alerts *a, size_t target, const struct lp_err *failure)
 {
 	struct progress_of *p = &a->progress[target];
@@ -281,7 +282,7 @@ static json_t *open_incidents(struct alerts *a)
 	return incidents_list(a->store, &q, &all, NULL) == 0 ? all : NULL;
 }
 
-/* Send open incidents again; muted ones are over for now. Failures are reported through the
+/* Send open incidents again; muted ones are reported as over. Failures are reported through the
  * queue. */
 static void manager_refresh(struct alerts *a, size_t target)
 {
@@ -309,7 +310,7 @@ static void manager_refresh(struct alerts *a, size_t target)
 	json_decref(all);
 }
 
-/* A mute that ended before the incident: send it again. */
+/* If a mute ended before its incident, send the incident again. */
 static void mutes_look(struct alerts *a)
 {
 	json_t *all = open_incidents(a), *incident;

@@ -9,20 +9,20 @@
 /* The labels that identify an alert in Alertmanager. */
 json_t *alert_labels(const json_t *incident);
 
-/* One alert of Alertmanager's API v2. `labels` is not taken over. `ends_us`: until then it fires
- * unless it is sent again; or, if it is over, now. */
+/* One alert of Alertmanager's API v2. `labels` stays with the caller. `ends_us`: the alert fires
+ * until then unless it is sent again; now, if it is over. */
 json_t *alert_manager(
 	const json_t *incident, const json_t *labels, const char *page, int64_t ends_us);
 
-/* An alert without an incident: the one with these labels is over. */
+/* An alert without an incident: ends the alert with these labels. */
 json_t *alert_manager_over(const json_t *labels, int64_t now_us);
 
 /* {"change", "incident", "link", "limpet", "time"} for webhooks and commands. */
 json_t *alert_webhook(const json_t *incident, const char *change, const char *page, int64_t now_us);
 
-/* A made-up incident, to test targets with. */
+/* An example incident, for testing targets. */
 json_t *alert_example(int64_t now_us);
 
-/* All return NULL if there is no memory. */
+/* All of these return NULL if memory runs out. */
 
 #endif

@@ -73,7 +73,7 @@ static int no_memory(const struct reading *r)
 	return lp_err_sys(r->err, -ENOMEM, "cannot read %s", r->name);
 }
 
-/* Take the next event. */
+/* Read the next event. */
 static int next(struct reading *r)
 {
 	if (r->has_event)
@@ -87,7 +87,7 @@ static int next(struct reading *r)
 		r->parser.problem ? r->parser.problem : "this is not YAML");
 }
 
-/* A scalar as a string; the next event must be one. */
+/* Read a scalar as a string; the next event must be one. */
 static int scalar(struct reading *r, const char *what, char **ret)
 {
 	int e = next(r);
@@ -308,7 +308,7 @@ static int file_take(struct reading *r, struct alerts_config *c)
 	return e;
 }
 
-/* The one document of the file. */
+/* Read the only document of the file. */
 static int document_take(struct reading *r, struct alerts_config *c)
 {
 	int e = next(r); /* the stream begins */

@@ -23,23 +23,23 @@ enum alert_kind { ALERT_ALERTMANAGER = 0, ALERT_WEBHOOK, ALERT_COMMAND };
 struct alert_target {
 	char *name;
 	enum alert_kind kind;
-	char *url;	  /* of the first two kinds */
-	char **command;	  /* of the third, NULL-terminated */
+	char *url;	  /* for the first two kinds */
+	char **command;	  /* for the third kind, NULL-terminated */
 	char *token_file; /* sent as "Authorization: Bearer"; NULL: none */
-	char *ca_file;	  /* NULL: the system's authorities */
+	char *ca_file;	  /* NULL: the certificate authorities of the system */
 	bool critical;	  /* only critical incidents */
-	size_t line;	  /* where it begins in the file */
+	size_t line;	  /* its first line in the file */
 };
 
 struct alerts_config {
-	char *page; /* the address of the page, for links, without a slash at its end; NULL: not
-		       known */
+	char *page; /* the address of the page, for links, without a trailing slash; NULL:
+		     * unknown */
 	struct alert_target *targets;
 	size_t n, cap;
 };
 
-/* Zero-initialise `ret`; alerts_config_release() it also after a failure. Errors name file and
- * line.
+/* Read the file. Zero-initialise `ret`, and call alerts_config_release() even after a failure.
+ * Errors name file and line.
  */
 int alerts_config_read(const char *path, struct alerts_config *ret, struct lp_err *err);
 int alerts_config_parse(const char *text, size_t len, const char *name, struct alerts_config *ret,

@@ -38,7 +38,7 @@ static size_t answer_take(char *data, size_t size, size_t n, void *ctx)
 	return size * n;
 }
 
-/* A URL without parts that may be secret: user, password, and everything after the host. */
+/* A URL without secrets: without user, password, and everything after the host. */
 static const char *url_shown(const char *url, char *buf, size_t size)
 {
 	const char *host = strstr(url, "://"), *at, *end;
@@ -112,7 +112,7 @@ int alert_post(
 	return r;
 }
 
-/* The JSON as a file to read from. */
+/* Write the JSON to a file that can be read. */
 static int input_make(const json_t *body, struct lp_err *err)
 {
 	_cleanup_free_ char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -123,7 +123,7 @@ static int input_make(const json_t *body, struct lp_err *err)
 	return TAKE_FD(fd);
 }
 
-/* Our environment, and variables about the alert. */
+/* The environment of the collector, and variables about the alert. */
 struct environment {
 	char **items;
 	char *own[3];
@@ -174,8 +174,8 @@ static int command_start(const struct alert_target *t, char **environment, int i
 	posix_spawnattr_init(&attr);
 	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	/* Our threads block all signals, which programs do not expect; a process group of its own
-	 * can be killed with all children. */
+	/* The threads of the collector block all signals, which programs do not expect. A separate
+	 * process group can be killed with all children. */
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -185,7 +185,7 @@ static int command_start(const struct alert_target *t, char **environment, int i
 	return -r;
 }
 
-/* Wait for it, but not forever. */
+/* Wait for the command, but not forever. */
 static int command_wait(pid_t pid, const char *name, struct lp_err *err)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);

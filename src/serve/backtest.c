@@ -93,7 +93,7 @@ static int64_t sensible(int64_t us)
 	return us > PLAY_MAX_US ? PLAY_MAX_US : us < -PLAY_MAX_US ? -PLAY_MAX_US : us;
 }
 
-/* Times that people read are whole seconds. */
+/* Times for people are in whole seconds. */
 static int64_t whole_second(int64_t us)
 {
 	return -floor_div(-sensible(us), US_PER_SEC) * US_PER_SEC;

@@ -1,4 +1,5 @@
-/* Replays recordings as if they arrived now: which incidents would have been opened, and when. */
+/* Replays recordings as if they arrived now, to find the incidents that would have been opened, and
+ * when. */
 #ifndef SERVE_BACKTEST_H
 #define SERVE_BACKTEST_H
 
@@ -6,20 +7,20 @@
 #include "serve/incidents.h"
 
 struct backtest_options {
-	const struct lp_diagnose_options *diagnose; /* `bounded` is up to the caller */
-	int64_t every_us;    /* the time between verdicts; 0: whenever a window is complete */
+	const struct lp_diagnose_options *diagnose; /* the caller sets `bounded` */
+	int64_t every_us;    /* the time between verdicts; 0: after every complete window */
 	int64_t lateness_us; /* 0: FEED_LATENESS_US */
 	struct lp_warn *warn;
 	void (*progress)(void *ctx, const char *what, double done); /* may be NULL */
 	void *progress_ctx;
 };
 
-/* Play all of `ds` into the store. `*ret_first_us` and `*ret_last_us` are the time that was played;
- * 0: there was none. */
+/* Replay all of `ds` into the store. `*ret_first_us` and `*ret_last_us` are the time range that was
+ * replayed; 0: none. */
 int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 	struct incidents *store, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
 
-/* Play a feed up to a time: read, and advance, but not beyond the end of the data. */
+/* Replay a feed up to a time: read and advance, but not beyond the end of the data. */
 int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err);
 
 /* Clocks turned out to be wrong: replace a feed of recordings by one that corrects them, and play

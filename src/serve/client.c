@@ -22,7 +22,7 @@ static size_t take(char *data, size_t size, size_t n, void *ctx)
 	return answer->failed ? 0 : size * n;
 }
 
-/* A request under way. */
+/* A request in progress. */
 struct request {
 	CURL *curl;
 	struct curl_slist *headers;
@@ -55,7 +55,7 @@ static int request_make(struct request *r, const struct client *c, const char *m
 
 	if (e < 0)
 		return e;
-	/* Others on the network must not read the token. */
+	/* Nobody else on the network may read the token. */
 	if (r->token && strncmp(url, "https://", 8) != 0 && !is_here(url))
 		return lp_err_set(err, -EINVAL, "a token is sent to https:// only, not to %s", url);
 	while (len && url[len - 1] == '/')

@@ -8,10 +8,10 @@
 
 #define SECRET_MAX 4096
 
-/* The text that a unit passes if the administrator provided nothing: systemd requires some text. */
+/* The text that a unit passes if the administrator provided none: systemd requires some text. */
 #define NONE "none"
 
-/* Does the file hold anything but NONE? The first bytes tell. */
+/* Does the file contain anything but NONE? Checks only the first bytes. */
 static bool says_something(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -36,7 +36,7 @@ bool credential_find(const char *name, char *buf, size_t size)
 	return dir && snprintf(buf, size, "%s/%s", dir, name) < (int)size && says_something(buf);
 }
 
-/* not fuzzed: the word is sent as it is */
+/* not fuzzed: the word is sent unchanged */
 int credential_read(const char *path, char **ret, struct lp_err *err)
 {
 	size_t size;

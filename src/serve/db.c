@@ -29,7 +29,7 @@ int db_exec(sqlite3 *db, const char *sql, struct lp_err *err)
 	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(db, "use", err);
 }
 
-/* Values in the order of `types`. */
+/* Bind values, in the order of `types`. */
 static int bind(sqlite3_stmt *stmt, const char *types, va_list values)
 {
 	int r = SQLITE_OK;
@@ -135,7 +135,7 @@ static int number(sqlite3 *db, const char *sql, int64_t *ret, struct lp_err *err
 	return r < 0 ? r : 0;
 }
 
-/* Is it ours? An empty one is initialised. */
+/* Is it a database of this application? An empty one is initialised. */
 static int claim(sqlite3 *db, int application, int version, const char *schema, struct lp_err *err)
 {
 	int64_t app = 0, ver = 0, things = 0;

@@ -13,9 +13,9 @@ struct feed {
 	struct follow_options follow;
 	struct follow_clocks correction;
 	struct follow_data *data;
-	struct lp_engine *engine; /* NULL: there is no data so far */
+	struct lp_engine *engine; /* NULL: there is no data yet */
 	struct observers observers;
-	struct setup setup; /* what the options name, for those who ask before there is data */
+	struct setup setup; /* the files that the options name, for queries before there is data */
 	int64_t interval_us;
 	int64_t now_us;	     /* when data is read */
 	int64_t told_window; /* the last window that a verdict was given about */
@@ -34,7 +34,7 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
-/* Observers of an inventory must be there. */
+/* Add the observers of an inventory, which must deliver data. */
 static int expect(struct feed *f, const struct inventory *inv)
 {
 	int r = 0;
@@ -172,7 +172,7 @@ static int intervals_look(struct feed *f, struct lp_err *err)
 	return follow_data_held_us(f->data) < INT64_MAX;
 }
 
-/* Make the engine once there is data. 1: there is one; 0: not yet. */
+/* Create the engine when there is data. 1: it exists; 0: not yet. */
 static int engine_make(struct feed *f, struct lp_err *err)
 {
 	int r = f->engine ? 1 : intervals_look(f, err);
@@ -185,14 +185,14 @@ static int engine_make(struct feed *f, struct lp_err *err)
 	if (r < 0)
 		return r;
 	f->follow.select = lp_engine_select(f->engine);
-	/* Files that are open already have to know what is wanted of them. */
+	/* Reopen the files, so that the selection applies to files that are already open. */
 	follow_data_close(f->data);
 	f->data = NULL;
 	r = data_open(f, err);
 	return r < 0 ? r : 1;
 }
 
-/* A file of an observer begins: its addresses, and what it says of its metrics. */
+/* A file of an observer begins: read its addresses and the meaning of its metrics. */
 static int description_take(struct feed *f, const char *observer, struct lp_err *err)
 {
 	const char *addresses = follow_data_meta(f->data, "addresses"), *worse;
@@ -205,7 +205,7 @@ static int description_take(struct feed *f, const char *observer, struct lp_err 
 	return r;
 }
 
-/* The last sample in which a component is present; INT64_MIN: there is none. */
+/* The last sample that contains a component; INT64_MIN: none. */
 static int64_t row_last(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t row)
 {
 	for (uint32_t i = b->n_samples; i-- > (b->carry ? 1u : 0u);) {
@@ -387,7 +387,7 @@ int64_t feed_window_us(const struct feed *f)
 
 	if (!l)
 		return 15 * US_PER_SEC;
-	/* Intervals come from files, and may be anything. */
+	/* Intervals come from files and may have any value. */
 	return __builtin_mul_overflow(l->params.win_shift, l->params.step_us, &us) ? INT64_MAX : us;
 }
 

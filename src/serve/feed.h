@@ -1,4 +1,4 @@
-/* Data that arrives, an engine, and the watermark: what the live engine and replays have in common.
+/* Arriving data, an engine, and the watermark: the common part of the live engine and of replays.
  *
  *     feed_read()     take in what has arrived
  *     feed_advance()  as far as observers have delivered (live), or to a given time (replay)
@@ -25,9 +25,9 @@
 
 struct feed_options {
 	const char *dir;			    /* a directory that grows */
-	struct lp_dataset *replay;		    /* or data that is all there */
-	const struct lp_diagnose_options *diagnose; /* bounded and slice_us are up to the caller */
-	int64_t from_us;     /* data that ends before is not read; 0: all is */
+	struct lp_dataset *replay;		    /* or recordings, which are complete */
+	const struct lp_diagnose_options *diagnose; /* the caller sets bounded and slice_us */
+	int64_t from_us;     /* data that ends earlier is not read; 0: all data is read */
 	int64_t lateness_us; /* how long to wait for late observers; 0: FEED_LATENESS_US */
 	/* What is known of clocks, and what will be; it outlives the feed, for the next one. NULL:
 	 * times are taken as recorded. */
@@ -37,40 +37,41 @@ struct feed_options {
 
 struct feed;
 
-/* `options` and what it points to must outlive it. */
+/* `options` and everything it points to must outlive the feed. */
 int feed_new(const struct feed_options *options, struct feed **ret, struct lp_err *err);
 void feed_free(struct feed *f);
 
-/* Take in all data that has arrived and begins up to `until_us`. Returns the number of batches.
- * -ESTALE: an observer samples less often than all before, which an engine must know from its
- * beginning: make another feed. */
+/* Read all data that has arrived and begins up to `until_us`. Returns the number of batches.
+ * -ESTALE: an observer has a longer interval than all others before. An engine must know this from
+ * the start, so create another feed. */
 int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *err);
 
-/* When what was held back begins; INT64_MAX: nothing was. */
+/* When the data that was held back begins; INT64_MAX: none was. */
 int64_t feed_held_us(const struct feed *f);
 
-/* Files of which something was held back. */
+/* The number of files with data that was held back. */
 size_t feed_n_held(const struct feed *f);
 
-/* Advance to where observers have come, by `now_us`. */
+/* Advance as far as observers have delivered, at `now_us`. */
 int feed_advance(struct feed *f, int64_t now_us, struct lp_err *err);
 
-/* Advance to a time up to which everything was read. */
+/* Advance to a time; all data up to it was read. */
 int feed_advance_to(struct feed *f, int64_t watermark_us, struct lp_err *err);
 
-/* Where `limpet diagnose` would advance to if this is all of the data; INT64_MAX: there is more. */
+/* The time to which `limpet diagnose` would advance if this is all data; INT64_MAX: there is
+ * more. */
 int64_t feed_end_us(struct feed *f);
 
-/* All data was read: advance to where `limpet diagnose` would. */
+/* All data was read: advance to the same time as `limpet diagnose`. */
 int feed_finish(struct feed *f, struct lp_err *err);
 
-/* INT64_MIN: nothing was compared so far. */
+/* The watermark; INT64_MIN: nothing was compared so far. */
 int64_t feed_watermark_us(const struct feed *f);
 
 /* Has a window been completed since the last verdict? */
 bool feed_due(const struct feed *f);
 
-/* How long it takes to complete a window: there is no new verdict sooner. */
+/* The time between complete windows: there is no new verdict sooner. */
 int64_t feed_window_us(const struct feed *f);
 
 /* The verdict at the watermark. -EAGAIN: it would accuse a server, but clocks turned out to be
@@ -88,7 +89,7 @@ struct observers *feed_observers(struct feed *f);
 /* The topology; NULL: none. */
 const struct topology *feed_topology(const struct feed *f);
 
-/* Samples that came too late, of which nothing was made. */
+/* The number of samples that came too late and were ignored. */
 uint64_t feed_n_late(const struct feed *f);
 
 #endif

@@ -22,15 +22,15 @@
 #define THREADS 2
 #define SLOW_THREADS 2
 #define CONNECTION_MEMORY 4096
-/* libmicrohttpd ends a connection on which nothing happens for this long. */
+/* libmicrohttpd ends a connection without activity after this time. */
 #define SILENCE_SEC (HTTP_IDLE_SEC + 30)
-/* Descriptors besides connections: archives, databases, the program's own. */
+/* Descriptors for other purposes than connections: archives, databases and others. */
 #define SPARE_DESCRIPTORS 256
-/* Fewer than that are worth a warning. */
+/* Warn if fewer connections than this are possible. */
 #define FEW_CONNECTIONS 4096
 #define TLS_FILE_MAX (1 << 20)
 #define TABLES_MAX 16
-/* One client may use this part of all bodies that are being received. */
+/* One client may use this fraction of the memory for bodies. */
 #define BODIES_SHARE 4
 
 struct table {
@@ -49,15 +49,15 @@ struct http_server {
 	bool loopback; /* reachable only from this machine */
 	char url[128];
 	char *cert, *key, *ca;
-	pthread_mutex_t mutex; /* of the statistics */
+	pthread_mutex_t mutex; /* protects the statistics */
 	struct http_stats stats;
-	/* Bytes of bodies that are being received, by sender. */
+	/* Size of the bodies that are being received, by sender. */
 	struct strmap senders;
 	uint64_t *sender_bytes;
 	size_t n_senders, cap_senders;
 };
 
-/* A request under way. */
+/* A request in progress. */
 struct exchange {
 	struct http_server *server;
 	struct http_conn *conn;
@@ -65,9 +65,9 @@ struct exchange {
 	void *ctx; /* of the route */
 	struct strbuf body;
 	uint64_t body_expected, body_counted;
-	bool no_room; /* the body could not be kept */
+	bool no_room; /* there was no room for the body */
 	char who[HTTP_NAME_MAX];
-	/* For a slow route: its state, and its answer when it is done. */
+	/* For a slow route: its state, and its answer when it is finished. */
 	struct MHD_Connection *connection;
 	const char *method, *path;
 	struct http_answer answer;
@@ -114,7 +114,7 @@ static void count(struct http_server *s, uint64_t *counter)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* Where the bytes of this client's bodies are counted, under the mutex; NULL: out of memory. */
+/* The counter for the bodies of this client. Call it with the mutex held. NULL: out of memory. */
 static uint64_t *sender_bytes(struct http_server *s, const char *who)
 {
 	uint32_t place;
@@ -130,7 +130,8 @@ static uint64_t *sender_bytes(struct http_server *s, const char *who)
 	return &s->sender_bytes[place];
 }
 
-/* Account for bytes of a body; false: all bodies together, or this client's, would be too large. */
+/* Account for bytes of a body; false: the bodies of all clients, or of this one, would be too
+ * large. */
 static bool body_room(struct exchange *x, size_t more)
 {
 	struct http_server *s = x->server;
@@ -170,7 +171,7 @@ static bool path_matches(const char *pattern, const char *path)
 		(len && pattern[len - 1] == '/' && !strncmp(pattern, path, len));
 }
 
-/* The route with the longest matching path. `*ret_other_method`: there is one, but not for this
+/* The route with the longest matching path. `*ret_other_method`: there is a route, but for another
  * method. */
 static const struct http_route *route_find(const struct http_server *s, const char *method,
 	const char *path, void **ret_ctx, bool *ret_other_method)
@@ -222,7 +223,7 @@ static void headers_add(struct MHD_Response *response, const struct http_answer 
 		header_add(response, a->extra[i].name ? a->extra[i].name : "", a->extra[i].value);
 }
 
-/* The response for an answer, whose body it takes. */
+/* Make the response from an answer, and take its body. */
 static struct MHD_Response *response_make(struct MHD_Connection *connection, struct http_answer *a)
 {
 	size_t len = a->body.len;
@@ -259,7 +260,7 @@ static enum MHD_Result answer_send(
 	return done;
 }
 
-/* Identify and authorize the peer. Fills in the answer if not. */
+/* Identify and authorize the peer. If that fails, it fills in the answer. */
 static bool peer_check(struct exchange *x, struct MHD_Connection *connection, struct http_answer *a)
 {
 	struct http_server *s = x->server;
@@ -289,7 +290,7 @@ static bool peer_check(struct exchange *x, struct MHD_Connection *connection, st
 	return false;
 }
 
-/* Is the announced body acceptable? Fills in the answer if not. */
+/* Is the announced body acceptable? If not, it fills in the answer. */
 static bool body_check(struct exchange *x, struct MHD_Connection *connection, struct http_answer *a)
 {
 	struct http_server *s = x->server;
@@ -324,7 +325,8 @@ static struct http_request request_of(const struct exchange *x, struct MHD_Conne
 		.connection = connection};
 }
 
-/* The headers have arrived. true: continue; false: the answer has the reason. */
+/* Handle a request when its headers have arrived. True: continue; false: the answer has the
+ * reason. */
 static bool request_begin(struct exchange *x, struct MHD_Connection *connection, const char *method,
 	const char *path, struct http_answer *a)
 {
@@ -356,8 +358,8 @@ static bool request_begin(struct exchange *x, struct MHD_Connection *connection,
 	return true;
 }
 
-/* A piece of the body. Data that cannot be kept is read and dropped, so that the client gets an
- * answer. */
+/* Handle a piece of the body. Data that cannot be kept is read and dropped, so that the client gets
+ * an answer. */
 static void body_take(struct exchange *x, const char *data, size_t size)
 {
 	if (x->no_room)
@@ -377,7 +379,7 @@ static struct http_answer answer_new(void)
 	return (struct http_answer){.status = MHD_HTTP_OK, .type = "application/json"};
 }
 
-/* Have the handler answer. */
+/* Let the handler answer. */
 static void request_handle(struct exchange *x, struct MHD_Connection *connection,
 	const char *method, const char *path, struct http_answer *a)
 {
@@ -388,7 +390,7 @@ static void request_handle(struct exchange *x, struct MHD_Connection *connection
 		http_fail(a, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory for that");
 }
 
-/* In a thread for slow work, while the connection is suspended. */
+/* Runs in a thread for slow work, while the connection is suspended. */
 static void request_work(void *arg)
 {
 	struct exchange *x = arg;
@@ -398,7 +400,7 @@ static void request_work(void *arg)
 	MHD_resume_connection(x->connection);
 }
 
-/* Hand the request over; libmicrohttpd asks again when it was answered. */
+/* Pass the request to a thread for slow work. libmicrohttpd calls again when it is answered. */
 static bool request_put_off(
 	struct exchange *x, struct MHD_Connection *connection, const char *method, const char *path)
 {
@@ -439,7 +441,7 @@ static enum MHD_Result request_finish(
 	return answer_send(x, connection, &a);
 }
 
-/* libmicrohttpd calls it when the headers have arrived, for each piece of the body, and at its
+/* libmicrohttpd calls it when the headers have arrived, for each piece of the bodyand at its
  * end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *data, size_t *data_size, void **state)
@@ -467,7 +469,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	return request_finish(x, connection, method, path);
 }
 
-/* The first line of a request has arrived. Returns the state of the exchange. */
+/* The first line of a request has arrived. Returns the exchange. */
 static void *on_begin(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -519,7 +521,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 	}
 }
 
-/* Messages of libmicrohttpd are about clients that do not speak TLS or HTTP, which are counted
+/* Messages of libmicrohttpd are about clients that do not speak TLS or HTTP; these are counted
  * elsewhere. */
 static void on_log(void *ctx, const char *fmt, va_list args)
 {
@@ -528,7 +530,7 @@ static void on_log(void *ctx, const char *fmt, va_list args)
 	(void)args;
 }
 
-/* Descriptors for all connections, as far as the system permits. */
+/* Raise the limit of descriptors, as far as the system permits. */
 static void descriptors_raise(struct http_server *s)
 {
 	struct rlimit limit;

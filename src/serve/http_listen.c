@@ -70,7 +70,7 @@ static bool is_port(const char *text)
 		strtoul(text, NULL, 10) <= 65535;
 }
 
-/* The address as it was bound. */
+/* The actual address. */
 static void describe(int fd, char *text, size_t size, bool *ret_loopback)
 {
 	struct sockaddr_storage bound = {0};

@@ -8,17 +8,17 @@
 
 struct sockaddr;
 
-/* Listen on "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT" (loopback): a descriptor or a negative
- * errno. `*ret_loopback`: it cannot be reached from outside of this machine. The address, with the
- * port that was chosen if it is 0, goes to `text`. */
+/* Listen on "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT" (loopback). Returns a descriptor or a
+ * negative errno. `*ret_loopback`: only this machine can reach it. `text` gets the address, with
+ * the actual port if PORT is 0. */
 int http_listen(const char *where, char *text, size_t size, bool *ret_loopback, struct lp_err *err);
 
 /* Is this address on the loopback interface? */
 bool sockaddr_is_loopback(const struct sockaddr *address);
 
-/* Does a "Host:" certainly mean this machine: an address in digits or "localhost"? A name could be
- * one that an attacker's name server resolves to this machine, so that a page of the attacker reads
- * what only this machine may (DNS rebinding). */
+/* Does a "Host:" certainly mean this machine: an address in digits or "localhost"? An attacker's
+ * name server could resolve another name to this machine, so that the attacker's page could read
+ * data that only this machine may read (DNS rebinding). */
 bool host_is_local(const char *host);
 
 #endif

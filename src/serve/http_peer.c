@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The first name in a certificate: a DNS name of its alternatives, else its common name. */
+/* The first name in a certificate: an alternative DNS name, else the common name. */
 static char *certificate_name(const gnutls_datum_t *der)
 {
 	gnutls_x509_crt_t crt;
@@ -34,7 +34,7 @@ static char *certificate_name(const gnutls_datum_t *der)
 	return strlen(name) == size || strlen(name) + 1 == size ? strdup(name) : NULL;
 }
 
-/* The name in the client's certificate, if it has one that our authority signed. */
+/* The name in the client's certificate, if the configured authority signed it. */
 static char *certificate_find(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =

@@ -8,13 +8,13 @@
 #define HTTP_TOKEN_MAX 256
 #define HTTP_COOKIE "limpet_token"
 
-/* Find token, client certificate and address. The token is copied to `token`; the name of a
- * certificate is remembered in `conn`. */
+/* Find token, client certificate and address. Copies the token to `token`, and remembers the name
+ * of a certificate in `conn`. */
 void http_peer_find(struct MHD_Connection *connection, struct http_conn *conn,
 	char token[HTTP_TOKEN_MAX], struct http_peer *ret);
 
-/* Was it sent by this server's own page (or by no page at all)? Browsers put the origin of the page
- * into "Origin:" of a request that changes something. */
+/* Was it sent by this server's own page, or by no page? Browsers send the origin of the page in
+ * "Origin:" with requests that change something. */
 bool http_peer_same_origin(struct MHD_Connection *connection);
 
 #endif

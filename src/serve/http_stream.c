@@ -9,7 +9,7 @@ struct client {
 	struct http_hub *hub;
 	struct client *next, *previous;
 	struct MHD_Connection *connection;
-	struct strbuf queue; /* to be sent from `sent` on */
+	struct strbuf queue; /* unsent data begins at `sent` */
 	size_t sent;
 	bool suspended, ended;
 };
@@ -38,7 +38,7 @@ void http_hub_free(struct http_hub *h)
 	free(h);
 }
 
-/* Under the mutex. */
+/* Call it with the mutex held. */
 static void client_wake(struct client *c)
 {
 	if (!c->suspended)
@@ -47,7 +47,7 @@ static void client_wake(struct client *c)
 	MHD_resume_connection(c->connection);
 }
 
-/* Under the mutex. */
+/* Call it with the mutex held. */
 static void client_put(struct client *c, const char *text, size_t len)
 {
 	if (c->ended)
@@ -105,7 +105,7 @@ static void client_free(void *ctx)
 	free(c);
 }
 
-/* Add the client; false: there is no place. */
+/* Add a client; false: there is no room. */
 static bool hub_add(struct http_hub *h, struct client *c)
 {
 	bool room;

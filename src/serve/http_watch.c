@@ -34,7 +34,7 @@ static int64_t deadline(const struct http_conn *c, bool pressed)
 	return c->since_us + (pressed ? HTTP_FIRST_PRESSED_SEC : HTTP_FIRST_SEC) * US_PER_SEC;
 }
 
-/* End connections that are late, under the mutex: libmicrohttpd sees the end and closes them. */
+/* End late connections; libmicrohttpd notices and closes them. Call it with the mutex held. */
 static void cut_late(struct http_watch *w, int64_t now_us)
 {
 	bool pressed = w->n > w->max / 4 * 3;
@@ -43,7 +43,7 @@ static void cut_late(struct http_watch *w, int64_t now_us)
 		if (c->cut || now_us < deadline(c, pressed))
 			continue;
 		c->cut = true;
-		/* A known client that was merely idle is not counted. */
+		/* A known client that was only idle is not counted. */
 		w->n_cut += !c->known || c->request_us;
 		shutdown(c->fd, SHUT_RDWR);
 	}

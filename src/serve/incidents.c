@@ -151,7 +151,7 @@ static int components_load(struct record *r, const char *details)
 	return 0;
 }
 
-/* Open incidents are kept in memory. */
+/* Load the open incidents, which are kept in memory. */
 int store_load(struct incidents *s, struct lp_err *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -189,7 +189,7 @@ static json_t *real_json(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Operators' statements about it: acknowledged, muted, comments. */
+/* Add what operators said about it: acknowledged, muted, comments. */
 static int said_take(sqlite3 *db, int64_t id, json_t *incident, struct lp_err *err)
 {
 	json_t *comments = json_array();
@@ -230,7 +230,7 @@ static int said_take(sqlite3 *db, int64_t id, json_t *incident, struct lp_err *e
 	"id, level, what, part, observer, cause, ratio, severity, confidence, first_us,"           \
 	" first_error_us, last_us, opened_us, updated_us, ended_us, openings, details"
 
-/* A row of COLUMNS as the API shows it. */
+/* Convert a row of COLUMNS to the JSON of the API. */
 static json_t *row_json(sqlite3_stmt *stmt)
 {
 	json_t *o = json_object(), *details = json_loads(db_text(stmt, 16), 0, NULL);

@@ -1,4 +1,4 @@
-/* Compares what is wrong now with what was: opened, changed, ended. */
+/* Compares the current problems with the known ones, and opens, changes and ends incidents. */
 #include "serve/incidents_own.h"
 
 #include "base/array.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Verdicts in a row before an incident is opened, and before another cause is believed. */
+/* Consecutive verdicts before an incident is opened, and before another cause is accepted. */
 #define SEEN_LEAST 2
 #define SETTLED_US INT64_C(60000000)
 #define CAUSE_LEAST 3
-/* Servers that are back are back immediately: their data proves it. */
+/* Incidents about delivery end sooner: the data of a server proves that it is back. */
 #define DELIVERY_SHARE 5
 
 struct update {
@@ -29,7 +29,7 @@ static int64_t hold_us(const struct update *u, bool delivery)
 	return delivery ? u->s->opt.hold_us / DELIVERY_SHARE : u->s->opt.hold_us;
 }
 
-/* Does it last now, or did it a moment ago? */
+/* Does the problem continue, or did it until a moment ago? */
 static bool is_on(const struct update *u, const struct sighting *x)
 {
 	return !x->ended || u->watermark_us - x->last_us < hold_us(u, x->delivery);
@@ -44,7 +44,7 @@ static bool has_component(char *const *list, uint32_t n, const char *name)
 	return false;
 }
 
-/* The number of the record's components that the sighting has. */
+/* The number of components that the record and the sighting have in common. */
 static uint32_t shared(const struct record *r, const struct sighting *x)
 {
 	uint32_t n = 0;
@@ -54,7 +54,7 @@ static uint32_t shared(const struct record *r, const struct sighting *x)
 	return n;
 }
 
-/* How well a record fits: 0 not at all. */
+/* How well a record fits; 0: not at all. */
 static uint32_t fit(const struct record *r, const struct sighting *x)
 {
 	if (r->delivery != x->delivery)
@@ -64,7 +64,8 @@ static uint32_t fit(const struct record *r, const struct sighting *x)
 	return x->delivery ? 0 : shared(r, x);
 }
 
-/* The best pairs first: the same part and cause, the same part, then those that share most. */
+/* Match the best pairs first: the same part and cause, the same part, then those with the most
+ * common components. */
 static void match(struct update *u)
 {
 	for (;;) {
@@ -136,7 +137,7 @@ static int text_replace(char **text, const char *by)
 	return 0;
 }
 
-/* Another cause is believed when it persists. 1: it is. */
+/* Another cause is accepted if it persists. 1: it is accepted. */
 static int cause_weigh(struct record *r, const struct sighting *x)
 {
 	if (!strcmp(r->cause, x->cause)) {
@@ -154,7 +155,7 @@ static int cause_weigh(struct record *r, const struct sighting *x)
 	return text_replace(&r->cause, x->cause) < 0 ? -ENOMEM : 1;
 }
 
-/* Update a record that still lasts. 1: the operator should be notified of the change. */
+/* Update a record that continues. 1: the operator should be notified. */
 static int record_refresh(struct record *r, const struct sighting *x)
 {
 	int changed = cause_weigh(r, x);
@@ -166,7 +167,7 @@ static int record_refresh(struct record *r, const struct sighting *x)
 			return -ENOMEM;
 		changed = 1;
 	}
-	/* A part may turn out larger; one that shrinks stays the same. */
+	/* A part may turn out to be larger; a part that shrinks stays the same. */
 	if (strcmp(r->part, x->part) != 0 && x->n_components > r->n_components) {
 		if (text_replace(&r->part, x->part) < 0)
 			return -ENOMEM;
@@ -217,7 +218,7 @@ static struct candidate *candidate_find(struct incidents *s, const char *key)
 	return NULL;
 }
 
-/* How often in a row it has been seen, including this time. */
+/* The number of consecutive verdicts with this problem, including this one. */
 static int candidate_count(struct incidents *s, const struct sighting *x)
 {
 	_cleanup_free_ char *key = NULL;
@@ -265,7 +266,7 @@ bool incidents_pending(struct incidents *s)
 	return pending;
 }
 
-/* One that ended a short time ago, of the same part: its number; 0: there is none. */
+/* The number of a recently ended incident of the same part; 0: none. */
 static int recent_find(
 	const struct update *u, const struct sighting *x, int64_t *ret, struct lp_err *err)
 {
@@ -282,7 +283,7 @@ static int recent_find(
 	return r < 0 ? r : 0;
 }
 
-/* Write a new row. `ended_us` 0: it is open. */
+/* Insert a row. `ended_us` 0: it is open. */
 static int row_insert(struct update *u, const struct sighting *x, int64_t ended_us, int64_t *ret,
 	struct lp_err *err)
 {
@@ -324,7 +325,7 @@ static int open_record(struct update *u, size_t i, int64_t id, struct lp_err *er
 	return 0;
 }
 
-/* Open an incident, or reopen one that ended a short time ago. */
+/* Open an incident, or reopen one that ended recently. */
 static int open_new(struct update *u, size_t i, struct lp_err *err)
 {
 	const struct sighting *x = &u->now->items[i];
@@ -366,8 +367,8 @@ static bool is_within(const struct update *u, const struct sighting *x)
 	return false;
 }
 
-/* It was over before it was seen (the collector was away, or it took long to be certain): note it
- * as history, once. */
+/* The problem was over before it was seen (the collector was not running, or certainty took long):
+ * note it as history, once. */
 static int past_note(struct update *u, const struct sighting *x, struct lp_err *err)
 {
 	_cleanup_free_ char *key = NULL;
@@ -395,13 +396,13 @@ static int past_note(struct update *u, const struct sighting *x, struct lp_err *
 	return r == 0 ? row_insert(u, x, x->last_us, &id, err) : r < 0 ? r : 0;
 }
 
-/* Has it lasted long enough for many windows to agree? Then one verdict is enough. */
+/* Has it lasted for many windows? Then one verdict is enough. */
 static bool is_settled(const struct update *u, const struct sighting *x)
 {
 	return !x->delivery && u->watermark_us - x->first_us >= SETTLED_US;
 }
 
-/* A sighting that fits no open incident. */
+/* Handle a sighting that fits no open incident. */
 static int take_new(struct update *u, size_t i, struct lp_err *err)
 {
 	const struct sighting *x = &u->now->items[i];
@@ -417,7 +418,7 @@ static int take_new(struct update *u, size_t i, struct lp_err *err)
 	return n >= SEEN_LEAST || is_settled(u, x) || u->s->opt.at_once ? open_new(u, i, err) : 0;
 }
 
-/* The open incident that has all components of this one, and more; NULL: there is none. */
+/* An open incident that has all components of this one and more; NULL: none. */
 static const struct record *larger(const struct update *u, const struct record *r)
 {
 	for (size_t i = 0; r->n_components && !r->taken && i < u->now->n; i++) {
@@ -448,14 +449,13 @@ static int end_record(
 	return w;
 }
 
-/* End incidents that have been over for long enough, and those that are part of something
- * larger. */
+/* End incidents that have been over for long enough, and those that are part of a larger one. */
 static int end_old(struct update *u, struct lp_err *err)
 {
 	size_t n = 0;
 	int w = 0;
 
-	/* Numbers in u->of are valid until records move. */
+	/* Indexes in u->of are valid until records move. */
 	for (size_t i = 0; w == 0 && i < u->s->n; i++) {
 		struct record *r = &u->s->records[i];
 		const struct record *in = larger(u, r);
@@ -492,7 +492,7 @@ static int update_all(struct update *u, struct lp_err *err)
 	return r < 0 ? r : end_old(u, err);
 }
 
-/* The state in memory no longer matches the file. */
+/* Reload the records, because they no longer match the file. */
 static void reload(struct incidents *s)
 {
 	for (size_t i = 0; i < s->n; i++)

@@ -20,9 +20,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Open files per server: its recorder's, and those of traces. */
+/* Open files per server: that of the recorder, and those of traces. */
 #define OPEN_MAX 4
-/* Files that a server may have here. */
+/* The maximum number of files of a server. */
 #define FILES_MAX 16384
 #define STAMP_LEN 16
 
@@ -45,7 +45,7 @@ struct ingest {
 	struct ingest_config config;
 	int dir;
 	struct chores *chores;
-	pthread_mutex_t mutex; /* of what follows */
+	pthread_mutex_t mutex; /* protects the following */
 	struct strmap by_name;
 	struct observer **observers;
 	size_t n, cap;
@@ -84,7 +84,7 @@ static struct observer *observer_new(const char *name)
 	return o;
 }
 
-/* The server of this name; with `create` also a new one. NULL: there is none, or no memory. */
+/* The server with this name, added if `create` is set. NULL: none, or out of memory. */
 static struct observer *observer_get(struct ingest *in, const char *name, bool create)
 {
 	struct observer *o = NULL;
@@ -122,7 +122,7 @@ void ingest_count(struct ingest *in, const char *observer, enum ingest_refusal k
 	pthread_mutex_unlock(&o->mutex);
 }
 
-/* The place of a file of this name in the list, existing or not. */
+/* The index of a file with this name in the list, or where it would be inserted. */
 static size_t known_place(const struct observer *o, const char *name, bool *ret_there)
 {
 	size_t low = 0, high = o->n_files;
@@ -166,7 +166,7 @@ static int known_add(struct observer *o, const char *name)
 	return 0;
 }
 
-/* The name of the server whose archive has this name, in `buf`. */
+/* The name of the server that an archive with this name belongs to, in `buf`. */
 static bool observer_of(const char *file, char buf[INGEST_NAME_MAX])
 {
 	size_t len = strlen(file), tail = 1 + STAMP_LEN + strlen(LP_ARCHIVE_SUFFIX), series;
@@ -255,7 +255,7 @@ void ingest_close(struct ingest *in)
 	free(in);
 }
 
-/* Has an open file been removed meanwhile? */
+/* Was an open file removed? */
 static bool is_gone(const struct ingest_file *f)
 {
 	struct stat st;
@@ -263,7 +263,7 @@ static bool is_gone(const struct ingest_file *f)
 	return fstat(f->fd, &st) < 0 || st.st_nlink == 0;
 }
 
-/* The place of an open file of this name, or the least recently used one. */
+/* The entry of the open file with this name, or the least recently used one. */
 static struct ingest_file *open_place(struct observer *o, const char *name)
 {
 	struct ingest_file *place = &o->open[0];
@@ -299,7 +299,7 @@ static int file_get(struct ingest *in, struct observer *o, const char *name, boo
 	return 0;
 }
 
-/* Does it continue where the file ends? */
+/* Do the frames continue where the file ends? */
 static enum ingest_refusal place_check(
 	const struct ingest_put *put, const struct ingest_file *f, struct lp_err *err)
 {
@@ -324,7 +324,7 @@ static enum ingest_refusal place_check(
 	return INGEST_OTHER_FILE;
 }
 
-/* A file cannot be opened or written. */
+/* Count a failure to open or write a file. */
 static enum ingest_refusal failure(struct ingest *in, int r, const struct lp_err *err)
 {
 	bool told;
@@ -373,7 +373,7 @@ static void place_set(struct ingest_place *ret, const struct ingest_file *f)
 		.n_frames = f->n_frames, .bytes = f->end, .sum = f->sum, .complete = f->complete};
 }
 
-/* The file is complete: it will be sealed. */
+/* Mark the file as complete: it will be sealed. */
 static enum ingest_refusal file_finish(
 	struct ingest *in, struct ingest_file *f, const char *name, struct lp_err *err)
 {
@@ -385,7 +385,7 @@ static enum ingest_refusal file_finish(
 	return INGEST_FINE;
 }
 
-/* With the observer's mutex. */
+/* Call it with the mutex of the observer held. */
 static enum ingest_refusal put_locked(struct ingest *in, struct observer *o,
 	const struct ingest_put *put, struct ingest_place *ret, struct lp_err *err)
 {
@@ -454,7 +454,7 @@ enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 	return no;
 }
 
-/* The state of one file; NULL: it is gone. */
+/* The state of one file; NULL: it no longer exists. */
 static json_t *file_json(struct ingest *in, struct observer *o, struct known *k)
 {
 	struct ingest_file *f = NULL;
@@ -480,7 +480,7 @@ static bool is_removed(const struct ingest *in, const struct known *k)
 	return faccessat(in->dir, k->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* With the observer's mutex. Files that are gone are forgotten. */
+/* Call it with the mutex of the observer held. Files that no longer exist are forgotten. */
 static void files_json(struct ingest *in, struct observer *o, json_t *list)
 {
 	size_t kept = 0;

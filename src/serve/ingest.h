@@ -1,9 +1,9 @@
-/* Receiving data: frames of servers' archives are appended to archives of the same names in the
- * collector's directory.
+/* Receives data: frames from archives of servers are appended to archives with the same names in
+ * the collector's directory.
  *
- * A server says which file it sends, from which frame on, and the sum over the frames before
- * (archive/frames.h); only data that continues exactly where the file ends is accepted. So
- * everything arrives once and in order, however often either side is killed.
+ * A server states the file, the number of the first frame, and the checksum of the frames before it
+ * (archive/frames.h). The collector accepts only data that continues exactly where the file ends.
+ * So everything arrives once and in order, even if either side is killed.
  */
 #ifndef SERVE_INGEST_H
 #define SERVE_INGEST_H
@@ -17,7 +17,7 @@ struct ingest_config {
 	const char *dir;
 	int64_t keep_age_us; /* 0: for ever */
 	uint64_t keep_bytes; /* of a server's archives, 0: any number */
-	/* Called after something was appended, by the thread that did; may be NULL. */
+	/* Called after data was appended, by the thread that did it; may be NULL. */
 	void (*arrived)(void *ctx, const char *observer);
 	void *arrived_ctx;
 	struct lp_warn *warn; /* called from several threads */
@@ -25,10 +25,10 @@ struct ingest_config {
 
 struct ingest;
 
-/* Scan the directory, and start the thread that seals and removes. */
+/* Scan the directory, and start the thread that seals and removes files. */
 int ingest_open(const struct ingest_config *config, struct ingest **ret, struct lp_err *err);
 
-/* Accepts NULL. Files that wait to be sealed are sealed the next time. */
+/* Accepts NULL. Files that wait to be sealed are sealed after the next start. */
 void ingest_close(struct ingest *in);
 
 /* Frames that a server sends. */
@@ -41,19 +41,19 @@ struct ingest_put {
 	size_t size;
 };
 
-/* The end of a file. */
+/* Where a file ends. */
 struct ingest_place {
 	uint64_t n_frames, bytes;
 	uint32_t sum;
 	bool complete;
 };
 
-/* Take frames. After a refusal `*ret` is the end of the file (for INGEST_REPLAY, INGEST_GAP and
+/* Append frames. After a refusal, `*ret` is the end of the file (for INGEST_REPLAY, INGEST_GAP and
  * INGEST_OTHER_FILE), and `err` the reason. */
 enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 	struct ingest_place *ret, struct lp_err *err);
 
-/* Count a refusal that was found elsewhere; `observer` may be NULL. */
+/* Count a refusal by other code; `observer` may be NULL. */
 void ingest_count(struct ingest *in, const char *observer, enum ingest_refusal kind);
 
 /* The files of a server, as JSON: {"observer", "files": [{"file", "complete", "frames", "sum",
@@ -64,17 +64,17 @@ int ingest_list(struct ingest *in, const char *observer, struct strbuf *out, str
 struct ingest_host {
 	char name[INGEST_NAME_MAX];
 	uint64_t frames, samples, bytes, refused;
-	int64_t last_us;    /* of the newest sample, by the server's clock; INT64_MIN: none */
-	int64_t arrived_us; /* when it arrived, by the collector's; INT64_MIN: never */
+	int64_t last_us;    /* time of the newest sample, by the server's clock; INT64_MIN: none */
+	int64_t arrived_us; /* when it arrived, by the collector's clock; INT64_MIN: never */
 };
 
-/* All servers that sent data, or have archives, by name. The caller frees `*ret`. */
+/* All servers that sent data or have archives, sorted by name. The caller frees `*ret`. */
 int ingest_hosts(struct ingest *in, struct ingest_host **ret, size_t *ret_n);
 
 struct ingest_stats {
 	uint64_t frames, samples, bytes;
 	uint64_t refused[INGEST_KINDS];
-	bool disk_failing; /* nothing can be written now */
+	bool disk_failing; /* writing fails at the moment */
 	size_t observers;
 	size_t chores; /* files that wait to be sealed */
 };

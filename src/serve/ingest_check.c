@@ -34,7 +34,7 @@ const char *ingest_refusal_name(enum ingest_refusal kind)
 	return names[kind];
 }
 
-/* The payload of a frame whose checksums are right. */
+/* Check the payload of a frame with correct checksums. */
 static enum ingest_refusal check_content(
 	const struct frame *f, const uint8_t *payload, const char *observer, struct lp_err *err)
 {
@@ -60,7 +60,7 @@ static enum ingest_refusal check_content(
 	}
 }
 
-/* The frame at the beginning of `p`. */
+/* Check the frame at the beginning of `p`. */
 static enum ingest_refusal check_frame(
 	const uint8_t *p, size_t left, const char *observer, struct frame *f, struct lp_err *err)
 {

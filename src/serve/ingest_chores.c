@@ -40,7 +40,7 @@ static void chore_free(struct chore *c)
 	free(c);
 }
 
-/* "DIR/.SERIES.expired", which holds the time. */
+/* "DIR/.SERIES.expired", which contains the time. */
 static int expired_name(const char *series, char *buf, size_t size)
 {
 	return snprintf(buf, size, ".%s.expired", series) < (int)size ? 0 : -ENAMETOOLONG;
@@ -62,7 +62,7 @@ int64_t chores_expired(int dir, const char *series)
 	return time_parse(text, &us, &ignored) == 0 ? us : INT64_MIN;
 }
 
-/* Remember it: a server would otherwise send missing files again. */
+/* Remember the time, because a server would otherwise send the missing files again. */
 static void expired_keep(const char *path, const char *series, int64_t us)
 {
 	struct lp_err ignored;
@@ -78,7 +78,7 @@ static void expired_keep(const char *path, const char *series, int64_t us)
 		fdatasync(fd);
 }
 
-/* The start of a series' oldest file; INT64_MAX: there is none. */
+/* The start of the oldest file of a series; INT64_MAX: none. */
 static int64_t oldest(const char *dir, const char *series)
 {
 	_cleanup_(keep_list_release) struct keep_list l = {0};
@@ -124,7 +124,7 @@ static void finish(struct chores *c, const struct chore *chore)
 		path = NULL;
 		return;
 	}
-	/* A file that its server continues after all is busy, and is tried again. */
+	/* A file that its server still continues is busy, and is tried again later. */
 	if (ingest_file_finish(c->config.dir_fd, path, c->config.warn, &err) < 0 &&
 		err.code != -EBUSY && err.code != -ENOENT)
 		lp_warn_raise(c->config.warn, "%s", err.text);
@@ -142,7 +142,7 @@ static struct chore *chore_wait(struct chores *c)
 	return chore;
 }
 
-/* The first one is done. */
+/* Remove the first chore, which is done. */
 static void chore_pop(struct chores *c)
 {
 	struct chore *done;
@@ -200,7 +200,7 @@ void chores_close(struct chores *c)
 
 	if (!c)
 		return;
-	/* A caller waits now: on a busy machine an idle thread would never finish. */
+	/* A caller is waiting: on a busy machine an idle thread would never finish. */
 	pthread_setschedparam(c->thread, SCHED_OTHER, &normal);
 	pthread_mutex_lock(&c->mutex);
 	c->closing = true;
@@ -214,7 +214,7 @@ void chores_close(struct chores *c)
 	free(c);
 }
 
-/* Under the mutex. */
+/* Call it with the mutex held. */
 static bool is_waiting(const struct chores *c, bool expires, const char *name)
 {
 	for (const struct chore *chore = c->first; chore; chore = chore->next) {

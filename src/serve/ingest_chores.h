@@ -1,5 +1,4 @@
-/* Work on archives besides appending, in a thread of its own at the lowest priority: sealing
- * complete ones, and removing old ones.
+/* Seals complete archives and removes old ones, in a separate thread at the lowest priority.
  */
 #ifndef SERVE_INGEST_CHORES_H
 #define SERVE_INGEST_CHORES_H
@@ -20,10 +19,10 @@ struct chores_config {
 
 int chores_open(const struct chores_config *config, struct chores **ret, struct lp_err *err);
 
-/* Ends after the current file. Accepts NULL. */
+/* End after the current file. Accepts NULL. */
 void chores_close(struct chores *c);
 
-/* Complete a file (a name in the directory). One that already waits is not added again. */
+/* Complete a file (a name in the directory). A file that already waits is not added again. */
 void chores_finish(struct chores *c, const char *file);
 
 /* Remove old files of a series (NAME-TIME.lpa), but not `current`. */
@@ -31,8 +30,8 @@ void chores_expire(struct chores *c, const char *series, const char *current);
 
 size_t chores_waiting(struct chores *c);
 
-/* The time until which the files of a series have been removed (the start of the newest of them);
- * INT64_MIN: none have. */
+/* The time up to which the files of a series have been removed (the start of the newest of them);
+ * INT64_MIN: none. */
 int64_t chores_expired(int dir, const char *series);
 
 #endif

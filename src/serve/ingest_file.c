@@ -81,7 +81,7 @@ static int begin(struct ingest_file *f, int dir, struct lp_err *err)
 	return 0;
 }
 
-/* Its writer was killed right after creating it: it is shorter than its header. */
+/* Is it shorter than its header, because its writer was killed right after creating it? */
 static bool is_stillborn(int fd)
 {
 	struct stat st;
@@ -134,7 +134,7 @@ int ingest_file_append(struct ingest_file *f, const void *frames, size_t size, u
 	int r = file_pwrite_full(f->fd, frames, size, (off_t)f->end);
 
 	if (r < 0) {
-		/* If this fails, too, the next write overwrites it. */
+		/* If this fails as well, the next write overwrites it. */
 		if (ftruncate(f->fd, (off_t)f->end) < 0)
 			return lp_err_sys(
 				err, r, "cannot write %s (nor truncate it again)", f->name);
@@ -180,7 +180,7 @@ int ingest_file_mark(struct ingest_file *f, int dir, struct lp_err *err)
 	return 0;
 }
 
-/* Seal it, or close it as it is. */
+/* Seal it, or close it with an index. */
 static int seal_or_close(const char *path, struct lp_warn *warn, struct lp_err *err)
 {
 	struct lp_archive_writer *w;

@@ -10,10 +10,10 @@ struct ingest_target {
 	const char *file; /* NULL: none */
 };
 
-/* false: it is neither. ingest_put() checks whether FILE is a valid name. */
+/* False: it is neither. ingest_put() checks whether FILE is a valid name. */
 bool ingest_target_parse(const char *rest, struct ingest_target *ret);
 
-/* The numbers in ?from=FRAMES&sum=HEX, of which any may be NULL. */
+/* Parse the numbers in ?from=FRAMES&sum=HEX. Any of them may be NULL. */
 bool ingest_numbers_parse(const char *from, const char *sum, struct ingest_put *ret);
 
 #endif

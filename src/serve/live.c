@@ -11,7 +11,7 @@
 
 #define WAIT_US (US_PER_SEC / 4)
 #define CATCH_UP_STEP_US (60 * US_PER_SEC)
-/* Verdicts of large fleets take seconds: at most a fifth of the time goes into them. */
+/* Verdicts of large fleets take seconds, so at most a fifth of the time is spent on them. */
 #define VERDICT_SHARE 4
 #define SLICE_US (50000)
 /* Reading everything again because of clocks is work: no more often than this. */
@@ -25,7 +25,7 @@ struct live {
 	pthread_t thread;
 	bool started;
 
-	/* Under the mutex. */
+	/* Protected by the mutex. */
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
 	bool stop, poked, ready;
@@ -33,7 +33,8 @@ struct live {
 	int64_t ahead_us;
 	char trouble[504];
 
-	/* Of a replay: when it began, by our clock that never steps, and by that of the data. */
+	/* For a replay: when it began, by the collector's steady clock and by the clock of the
+	 * data. */
 	int64_t began_us, data_us, end_us;
 
 	/* The thread's own. */
@@ -42,9 +43,9 @@ struct live {
 	int64_t again_us; /* when data was last read again because of them, by CLOCK_MONOTONIC */
 	int64_t at_us;	  /* reading again what was there: up to this time */
 	int64_t asked_us; /* when the last verdict was ready, by CLOCK_MONOTONIC */
-	int64_t took_us;  /* CPU time that it took this thread: waiting for others is no reason to
-			     judge less often */
-	uint64_t states;  /* of all observers, as they were at the last verdict */
+	int64_t took_us;  /* CPU time of this thread for it; waiting for others is no reason to
+			   * judge less often */
+	uint64_t states;  /* hash of the states of all observers at the last verdict */
 };
 
 DEFINE_CLEANUP(struct live *, live_stop);
@@ -137,7 +138,7 @@ struct incidents *live_incidents(struct live *l)
 	return l->store;
 }
 
-/* A number that changes when anybody's state does. */
+/* A number that changes when the state of any observer changes. */
 static uint64_t states_of(const struct observers *o)
 {
 	uint64_t sum = o->n;
@@ -203,14 +204,14 @@ static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 	return r;
 }
 
-/* Where data has stopped, the same verdict is looked at once more, so that what is new can open. */
+/* If no more data arrives, use the same verdict once more, so that new incidents can open. */
 static bool look_again(struct live *l)
 {
 	return clock_us(CLOCK_MONOTONIC) - l->asked_us > feed_window_us(l->feed) &&
 		incidents_pending(l->store);
 }
 
-/* A verdict if there is anything new to say, and if it does not take too much of the time. */
+/* Make a verdict if there is anything new, and if it does not take too much of the time. */
 static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	struct observers *o = feed_observers(l->feed);
@@ -226,7 +227,7 @@ static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 	return judge(l, now_us / US_PER_SEC * US_PER_SEC, err);
 }
 
-/* Where to begin: what was there at the beginning is read again, as far back as is wanted. */
+/* Where to begin: existing data is read again, as far back as configured. */
 static int64_t begin_us(struct live *l)
 {
 	int64_t back = l->opt.look_back_us ? l->opt.look_back_us : FEED_LOOK_BACK_US;
@@ -246,7 +247,7 @@ static int feed_begin(struct live *l, struct lp_err *err)
 	return feed_new(&l->how, &l->feed, err);
 }
 
-/* Read again what was there, a minute at a time, so that all observers advance together. */
+/* Read existing data a minute at a time, so that all observers advance together. */
 static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int r = 0;
@@ -272,7 +273,7 @@ static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* Most servers may have clocks that are ahead of ours: then it is ours that is wrong. */
+/* If the clocks of most servers are ahead of the collector's clock, that one is wrong. */
 static void clocks_compare(struct live *l, int64_t now_us)
 {
 	int64_t held = feed_held_us(l->feed);
@@ -330,13 +331,13 @@ static int64_t data_end(const struct observers *o)
 	return last;
 }
 
-/* A whole second behind the last sample that was read. */
+/* The first whole second after the last sample that was read. */
 static int64_t replay_end_us(struct live *l)
 {
 	return data_end(feed_observers(l->feed)) / US_PER_SEC * US_PER_SEC + US_PER_SEC;
 }
 
-/* The replay is over: the verdict is what `limpet diagnose` says of all of it. */
+/* At the end of a replay the verdict is that of `limpet diagnose` on all of the data. */
 static int replay_end(struct live *l, struct lp_err *err)
 {
 	int64_t end_us = replay_end_us(l);
@@ -405,8 +406,8 @@ static int live_step(struct live *l, struct lp_err *err)
 	return r;
 }
 
-/* What fails is told, and tried again: a full disk may have room later. An engine that failed has
- * to begin again. */
+/* Failures are reported and tried again: a full disk may have room later. An engine that failed
+ * must begin again. */
 static void *live_run(void *arg)
 {
 	struct live *l = arg;
@@ -486,7 +487,7 @@ static struct live *live_new(const struct live_options *options)
 	return l;
 }
 
-/* Mistakes in files that the user named are told at once, and not by the thread. */
+/* Report mistakes in files that the user named immediately, not from the thread. */
 static int options_check(struct live *l, struct lp_err *err)
 {
 	return feed_begin(l, err);

@@ -1,8 +1,8 @@
 /* The live engine: a thread that follows the archives, keeps an engine and its incidents up to
  * date, and publishes a snapshot after every verdict.
  *
- * Or a replay of recordings: the same, with a clock that begins with the data and runs `speed`
- * times as fast.
+ * It can also replay recordings, with a clock that begins with the data and runs `speed` times as
+ * fast.
  */
 #ifndef SERVE_LIVE_H
 #define SERVE_LIVE_H
@@ -26,28 +26,29 @@ struct live_options {
 
 struct live;
 
-/* Start. `options` is copied; what it points to must outlive the thread. */
+/* Start the thread. `options` is copied; everything it points to must outlive the thread. */
 int live_start(const struct live_options *options, struct live **ret, struct lp_err *err);
 void live_stop(struct live *l);
 
-/* There is something new: do not wait. */
+/* There is new data: do not wait. */
 void live_poke(struct live *l);
 
-/* The last snapshot, for the caller to unref; never NULL. */
+/* The last snapshot; never NULL. The caller calls snapshot_unref(). */
 struct snapshot *live_snapshot(struct live *l);
 
 struct incidents *live_incidents(struct live *l);
 
-/* The clock: ours, or that of the replay. */
+/* The current time: that of the system, or of the replay. */
 int64_t live_now_us(struct live *l);
 
-/* How far the clocks of most servers are ahead of ours, if that is more than the lateness. */
+/* How far the clocks of most servers are ahead of the collector's, if that is more than the
+ * lateness. */
 int64_t live_ahead_us(struct live *l);
 
 /* Has all data that existed at the start been read? For a replay: is it over? */
 bool live_is_ready(struct live *l);
 
-/* The last thing that went wrong with the engine or the store, in `buf`; "": nothing. */
+/* The last failure of the engine or the store, in `buf`; "": none. */
 const char *live_trouble(struct live *l, char *buf, size_t size);
 
 #endif

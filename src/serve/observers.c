@@ -80,14 +80,14 @@ void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t
 
 	if (last_us > x->last_us)
 		x->last_us = last_us;
-	/* Data that arrives at once is one delivery. */
+	/* Data that arrives together is one delivery. */
 	if (x->heard_us > INT64_MIN && now_us - x->heard_us >= US_PER_SEC / 2)
 		x->gap_us = now_us - x->heard_us;
 	x->heard_us = now_us;
 	x->n_samples += n;
 }
 
-/* The last sample that counts: those in the future do not. */
+/* The last sample that counts; samples in the future do not. */
 static int64_t last_of(const struct observer *x, int64_t now_us)
 {
 	return x->last_us > now_us ? now_us : x->last_us;
@@ -97,7 +97,7 @@ static bool delivers(
 	const struct observers *o, const struct observer *x, int64_t lateness_us, int64_t now_us)
 {
 	int64_t heard = o->live ? x->heard_us : last_of(x, now_us);
-	int64_t gap = o->live ? x->gap_us : 0; /* some record once in minutes */
+	int64_t gap = o->live ? x->gap_us : 0; /* some are recorded only every few minutes */
 
 	return x->last_us > INT64_MIN && now_us - heard <= lateness_us + gap;
 }
@@ -136,7 +136,7 @@ static int64_t fresh_of(const struct observer *x)
 	return x->fresh_us[0] > x->fresh_us[1] ? x->fresh_us[0] : x->fresh_us[1];
 }
 
-/* How far the clocks of most are ahead of ours. INT64_MIN: none delivers. */
+/* How far the clocks of most observers are ahead of the collector's. INT64_MIN: none delivers. */
 static int64_t fresh_of_most(struct observers *o)
 {
 	size_t n = 0;
@@ -187,8 +187,8 @@ void observers_go_live(struct observers *o, int64_t now_us)
 	}
 }
 
-/* Live, silence is measured by our own clock: the whole fleet may be silent. In a replay only the
- * data of others shows that time passes. */
+/* Live, silence is measured with the collector's clock, because the whole fleet may be silent. In a
+ * replay only the data of others shows that time passes. */
 static enum observer_state state_of(const struct observers *o, const struct observer *x,
 	int64_t most_us, int64_t lateness_us, int64_t now_us)
 {

@@ -1,5 +1,5 @@
-/* The servers that deliver data: how far each has come, which are late or silent, and whose clocks
- * are off. Pure bookkeeping: the caller provides the time.
+/* The servers that deliver data: how far each has come, which are late or silent, and which have
+ * wrong clocks. It uses no clock: the caller provides the time.
  */
 #ifndef SERVE_OBSERVERS_H
 #define SERVE_OBSERVERS_H
@@ -21,7 +21,7 @@ enum observer_state {
 struct observer {
 	char *name;
 	int64_t last_us;  /* its last sample; INT64_MIN: none */
-	int64_t heard_us; /* when that arrived; INT64_MIN: never */
+	int64_t heard_us; /* when it arrived; INT64_MIN: never */
 	int64_t gap_us;	  /* between its last two deliveries */
 	uint64_t n_samples;
 	uint64_t serial;  /* of its last catalogue */
@@ -31,7 +31,7 @@ struct observer {
 	 * this minute and in the one before; INT64_MIN: nothing arrived. */
 	int64_t fresh_us[2];
 	int64_t minute;
-	/* By the last observers_rate(). */
+	/* Set by the last observers_rate(). */
 	enum observer_state state;
 	int64_t skew_us; /* of its clock against those of most; INT64_MIN: not known */
 	int64_t news_us; /* by so much more than ahead_us its clock is ahead; 0: none for certain */
@@ -42,14 +42,15 @@ struct observers {
 	struct observer *items;
 	size_t n, cap;
 	struct strmap index;
-	bool live; /* data arrives as it is made, so that clocks can be compared with ours */
+	bool live; /* data arrives as it is recorded, so clocks can be compared with the
+		    * collector's */
 	double *times;
 	size_t cap_times;
 };
 
 void observers_release(struct observers *o);
 
-/* The observer of that name, added if it is new: its number in `*ret`. 0 or -ENOMEM. */
+/* Get the number of the observer with this name, which is added if it is new. 0 or -ENOMEM. */
 int observers_get(struct observers *o, const char *name, uint32_t *ret);
 
 /* What is known of an observer's clock. If that is new, the age of earlier samples says nothing. */
@@ -61,24 +62,24 @@ void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_
 /* `n` samples were read, the last of which was taken at `last_us` by the right clock. */
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
 
-/* Earlier recordings have been read; from now on data arrives as it is made, and every server gets
- * the full time before it is late. */
+/* Existing recordings have been read. From now on data arrives as it is recorded, and every server
+ * gets the full time before it is late. */
 void observers_go_live(struct observers *o, int64_t now_us);
 
-/* The time up to which most observers have delivered, of those that deliver at all: the median.
+/* The time up to which most observers have delivered: the median of those that deliver at all.
  * Samples later than `now_us` do not count. INT64_MIN: none delivers. */
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* How far the watermark may go: up to the slowest of those that are no more than `lateness_us`
- * behind most. INT64_MIN: there is no data. */
+/* How far the watermark may advance: up to the slowest observer that is at most `lateness_us`
+ * behind most of them. INT64_MIN: no data. */
 int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* Find out which are late or silent, and whose clocks are off. Live, an observer is silent if it
- * has delivered nothing for `lateness_us` longer than the time between its last two deliveries,
- * whatever the others do: all of them may be silent. */
+/* Find out which observers are late or silent, and which have wrong clocks. Live, an observer is
+ * silent if it has delivered nothing for `lateness_us` longer than the time between its last two
+ * deliveries. The others do not matter, because all of them may be silent. */
 void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* How many are in a state. */
+/* The number of observers in a state. */
 size_t observers_count(const struct observers *o, enum observer_state state);
 
 const char *observer_state_name(enum observer_state state);

@@ -13,37 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE_SAMPLES 10000	       /* or a little more: what one component has in a batch */
-#define LOOK_EVERY_US US_PER_SEC       /* for what has arrived */
-#define SAVE_EVERY_US US_PER_SEC       /* how far it was sent */
-#define PAUSE_MIN_US (US_PER_SEC / 4)  /* before a message is tried again, and twice as long */
+#define MESSAGE_SAMPLES 10000	       /* plus at most the samples of one component in a batch */
+#define LOOK_EVERY_US US_PER_SEC       /* how often to look for new data */
+#define SAVE_EVERY_US US_PER_SEC       /* how often to save the progress */
+#define PAUSE_MIN_US (US_PER_SEC / 4)  /* first wait before a message is sent again; it doubles */
 #define PAUSE_MAX_US (30 * US_PER_SEC) /* each time, up to this */
-#define SPLITS_MAX 10		       /* of a message that is refused, into halves of halves */
+#define SPLITS_MAX 10		       /* how often a refused message is divided into halves */
 #define TELL_EVERY_US (60 * US_PER_SEC)
 
 struct push {
 	struct push_config config;
 	struct push_post *post;
 	struct push_names names;
-	struct push_series series; /* that is to be sent next */
+	struct push_series series; /* to be sent next */
 	struct push_places places;
 	struct strbuf message;
 	struct follow_options follow;
 	struct follow_data *data;
-	int64_t saved_us; /* when places were written */
-	int64_t down_us;  /* since when the receiver takes nothing; 0: it does */
-	int64_t told_us;  /* when it was last said that samples are refused */
-	uint64_t untold;  /* samples that were refused since */
-	bool all_refused; /* the whole of the last message was: no use in asking for its parts */
+	int64_t saved_us; /* when the progress was saved */
+	int64_t down_us;  /* since when the receiver accepts nothing; 0: it does */
+	int64_t told_us;  /* when refused samples were last reported */
+	uint64_t untold;  /* refused samples since then */
+	bool all_refused; /* the whole last message was refused, so sending its parts is useless */
 	bool running;
 	pthread_t thread;
-	pthread_mutex_t mutex; /* of what follows */
+	pthread_mutex_t mutex; /* protects the following */
 	pthread_cond_t wake;
 	bool stop;
 	struct push_stats stats;
 };
 
-/* Wait for so long; true if it is time to stop. */
+/* Wait for a time; true if it is time to stop. */
 static bool push_wait(struct push *p, int64_t span_us)
 {
 	int64_t until_us = clock_us(CLOCK_MONOTONIC) + span_us;
@@ -70,7 +70,7 @@ static void stats_add(struct push *p, size_t sent, size_t refused, int64_t newes
 	p->series.n_expired = 0;
 }
 
-/* The receiver takes nothing, or does again: say so once. */
+/* Report once that the receiver accepts nothing, and once that it does again. */
 static void receiver_is_down(struct push *p, bool down, const struct lp_err *why)
 {
 	int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -89,7 +89,7 @@ static void receiver_is_down(struct push *p, bool down, const struct lp_err *why
 	pthread_mutex_unlock(&p->mutex);
 }
 
-/* Send a part until there is a decision. False: it is time to stop. */
+/* Send a part until it is accepted or refused. False: it is time to stop. */
 static bool part_send(struct push *p, const struct push_part *part, size_t *ret_n,
 	enum push_result *ret, struct lp_err *err)
 {
@@ -112,7 +112,7 @@ static bool part_send(struct push *p, const struct push_part *part, size_t *ret_
 	return true;
 }
 
-/* Samples are refused: not a line for each message. */
+/* Report refused samples, but not for every message. */
 static void refusal_tell(struct push *p, size_t n, const struct lp_err *why)
 {
 	int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -127,7 +127,7 @@ static void refusal_tell(struct push *p, size_t n, const struct lp_err *why)
 	p->told_us = now_us;
 }
 
-/* Cut a part in two: by its series, and every other time by time. False: it is one sample. */
+/* Cut a part in two: by series, and every other time by time. False: it is one sample. */
 static bool part_halve(const struct push_part *part, int depth, struct push_part halves[2])
 {
 	int64_t span_ms = part->to_ms - part->from_ms;
@@ -143,14 +143,14 @@ static bool part_halve(const struct push_part *part, int depth, struct push_part
 	return true;
 }
 
-/* What became of a message. */
+/* The result of a message. */
 struct outcome {
 	size_t sent, refused;
 	struct lp_err why;
 };
 
-/* Send a part, and what was refused as a whole in halves: a receiver that is given one sample which
- * it has already takes none of the others in the same request. False: it is time to stop. */
+/* Send a part. If it is refused as a whole, send it in halves: a receiver that already has one of
+ * the samples refuses all others in the same request. False: it is time to stop. */
 static bool part_deliver(struct push *p, const struct push_part *part, int depth, struct outcome *o)
 {
 	struct push_part halves[2];
@@ -173,7 +173,7 @@ static bool part_deliver(struct push *p, const struct push_part *part, int depth
 	return true;
 }
 
-/* Samples up to this time are too old to be sent. */
+/* Samples up to this time are too old to send. */
 static int64_t oldest(const struct push *p)
 {
 	int64_t backlog_us = p->config.backlog_us ? p->config.backlog_us : PUSH_BACKLOG_US;
@@ -190,7 +190,7 @@ static void places_save(struct push *p)
 		lp_warn_raise(p->config.warn, "remote write: %s", err.text);
 }
 
-/* Send what has been gathered. False: it is time to stop. */
+/* Send the collected samples. False: it is time to stop. */
 static bool series_send(struct push *p)
 {
 	struct push_part all = {.end_run = p->series.n_runs};
@@ -255,7 +255,7 @@ static int round_send(struct push *p, struct lp_err *err)
 	int r;
 
 	while ((r = follow_data_next(p->data, INT64_MAX, &item, err)) > 0) {
-		/* Archives that are of nobody came by remote write. */
+		/* Archives without an observer came by remote write. */
 		if (item.what == FOLLOW_BATCH && *item.observer)
 			r = batch_take(p, &item);
 		if (r < 0)
@@ -282,7 +282,7 @@ static void *push_run(void *ctx)
 	return NULL;
 }
 
-/* Where to begin: with what is not too old. What was sent of that is passed over. */
+/* Begin with data that is not too old, and skip the part that was sent. */
 static int places_begin(struct push *p, struct lp_err *err)
 {
 	int r = push_places_load(&p->places, p->config.dir, err);
@@ -309,7 +309,7 @@ static int push_open(struct push *p, struct lp_err *err)
 		r = push_names_load(&p->names, err);
 	if (r == 0)
 		r = places_begin(p, err);
-	/* Damage is reported by whoever judges the same files. */
+	/* The engine, which reads the same files, reports damage. */
 	if (r == 0)
 		r = follow_data_open(p->config.dir, &p->follow, &p->data, err);
 	if (r < 0)
@@ -357,7 +357,7 @@ void push_stop(struct push *p)
 	if (!p)
 		return;
 	pthread_mutex_lock(&p->mutex);
-	__atomic_store_n(&p->stop, true, __ATOMIC_RELAXED); /* requests look at it, too */
+	__atomic_store_n(&p->stop, true, __ATOMIC_RELAXED); /* requests check it, too */
 	pthread_cond_signal(&p->wake);
 	pthread_mutex_unlock(&p->mutex);
 	if (p->running)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TIMEOUT_S 30
-#define SAID_MAX 200 /* bytes of an answer that are repeated */
+#define SAID_MAX 200 /* bytes of an answer that an error quotes */
 
 struct push_post {
 	const char *url;
@@ -20,7 +20,7 @@ struct push_post {
 	struct http_client *client;
 };
 
-/* Passwords are in files, not on command lines; and nothing but HTTP will do. */
+/* Passwords must be in files, not on the command line, and only HTTP is possible. */
 static int url_check(const char *url, struct lp_err *err)
 {
 	const char *host = strstr(url, "://");
@@ -52,7 +52,7 @@ int push_post_open(
 	if (!p)
 		return lp_err_sys(err, -ENOMEM, "cannot send samples");
 	p->url = url;
-	/* A query may hold a token. */
+	/* A query may contain a token. */
 	snprintf(p->shown, sizeof(p->shown), "%.*s", (int)strcspn(url, "?#"), url);
 	if (http_config)
 		r = http_config_load(&p->config, http_config, err);
@@ -84,7 +84,7 @@ const char *push_post_shown(const struct push_post *p)
 	return p->shown;
 }
 
-/* Words to an answer that was not expected, as far as there are any. */
+/* Advice for an unexpected answer, if there is any. */
 static const char *advice(long status)
 {
 	switch (status) {

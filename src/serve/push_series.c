@@ -87,7 +87,7 @@ static int label_compare(const void *a, const void *b)
 	return strcmp(((const struct label *)a)->name, ((const struct label *)b)->name);
 }
 
-/* The labels of a component, and those by which a column differs from others of the same metric. */
+/* The labels of a component, and those that distinguish columns of the same metric. */
 static void tail_make(struct strbuf *tail, const struct lp_component *component, const char *kind,
 	const struct mapping_conditions *more)
 {
@@ -127,7 +127,7 @@ static bool cell_value(
 	return type == LP_REAL ? !isnan(value) : cell != LP_MISSING;
 }
 
-/* One column of one component: its cells, and whether it was there. */
+/* The cells of one column of a component, and their states. */
 struct cells {
 	const struct mapping_column *column;
 	enum lp_column_type type;
@@ -135,7 +135,7 @@ struct cells {
 	const uint8_t *state;
 };
 
-/* What is to be said at a sample: a value, or that there is none any more. */
+/* The value to send for a sample: a value, or the mark that the series ended. */
 static bool cells_at(const struct cells *c, uint32_t i, double *ret)
 {
 	double before;
@@ -147,7 +147,7 @@ static bool cells_at(const struct cells *c, uint32_t i, double *ret)
 		cell_value(c->column, c->type, c->values[i - 1], &before);
 }
 
-/* Add the samples of a column behind `after_us`; how many, or -ENOMEM. */
+/* Add the samples of a column after `after_us`. Returns their number, or -ENOMEM. */
 static int cells_add(struct push_series *s, const struct cells *c, const struct lp_batch *b,
 	int64_t after_us, int64_t oldest_us)
 {
@@ -158,7 +158,7 @@ static int cells_add(struct push_series *s, const struct cells *c, const struct 
 		int64_t ms = floor_div(b->wall_us[i], 1000);
 		double value;
 
-		/* Receivers know milliseconds, and one value in each. */
+		/* Receivers have one value per millisecond. */
 		if (b->wall_us[i] <= after_us || ms <= last_ms || !cells_at(c, i, &value))
 			continue;
 		if (b->wall_us[i] <= oldest_us) {
@@ -174,7 +174,7 @@ static int cells_add(struct push_series *s, const struct cells *c, const struct 
 	return n;
 }
 
-/* Add a column of a component, whose labels but for the metric are in `s->tail`. */
+/* Add a column of a component. `s->tail` has its labels, except for the metric. */
 static int column_add(struct push_series *s, const struct cells *c, const struct lp_batch *b,
 	int64_t after_us, int64_t oldest_us)
 {
@@ -183,7 +183,7 @@ static int column_add(struct push_series *s, const struct cells *c, const struct
 
 	if (n <= 0)
 		return n;
-	write_label_add(&s->labels, "__name__", c->column->metric); /* before all others */
+	write_label_add(&s->labels, "__name__", c->column->metric); /* it comes before all others */
 	strbuf_add(&s->labels, s->tail.text, s->tail.len);
 	run.n = (size_t)n;
 	run.labels_len = s->labels.len - run.labels;

@@ -16,13 +16,14 @@
 struct remote_write {
 	const char *dir;
 	struct lp_warn *warn;
-	pthread_mutex_t mutex; /* of everything below */
+	pthread_mutex_t mutex; /* protects everything below */
 	struct mapping mapping;
 	struct lp_catalogue *catalogue;
 	struct gather gather;
 	struct lp_archive_writer *writer;
-	int64_t day;		    /* that the archive is of */
-	struct lp_batch *unwritten; /* of the gathering: could not be written, as on a full disk */
+	int64_t day;		    /* the day of the archive */
+	struct lp_batch *unwritten; /* a batch that could not be written, for instance because the
+				     * disk is full */
 	struct remote_write_stats stats;
 };
 
@@ -58,7 +59,7 @@ static int archive_close(struct remote_write *w, struct lp_err *err)
 	return w->writer ? lp_archive_close(TAKE_PTR(w->writer), err) : 0;
 }
 
-/* One archive per day on which samples arrive. */
+/* Open the archive. There is one per day on which samples arrive. */
 static int archive_open(struct remote_write *w, struct lp_err *err)
 {
 	const struct lp_archive_meta meta = {
@@ -77,8 +78,9 @@ static int archive_open(struct remote_write *w, struct lp_err *err)
 	return lp_archive_create(path, &meta, &w->writer, err);
 }
 
-/* Write what need not be held any longer. What cannot be written is kept and comes first the next
- * time: the gathering has delivered it, and would take it for late if it was sent again. */
+/* Write data that need not be held any longer. A batch that cannot be written is kept and written
+ * first the next time: gather.h has delivered it, and would treat it as late if it was sent
+ * again. */
 static int flush(struct remote_write *w, struct lp_err *err)
 {
 	int r = 1;
@@ -106,8 +108,8 @@ static int series_take(void *ctx, const struct gather_input *in, struct lp_err *
 	return gather_take(&w->gather, in, err);
 }
 
-/* Nothing of a request is taken while what was taken before cannot be written: the sender keeps it
- * and sends it again. */
+/* Refuse requests while earlier data cannot be written: the sender keeps the data and sends it
+ * again. */
 static int message_take(struct remote_write *w, const void *data, size_t size, struct lp_err *err)
 {
 	struct lp_err later = {0};
@@ -118,7 +120,7 @@ static int message_take(struct remote_write *w, const void *data, size_t size, s
 	r = w->unwritten ? flush(w, err) : 0;
 	if (r == 0)
 		r = write_request_parse(data, size, series_take, w, err);
-	/* What was taken is held, and so is what cannot be written now. */
+	/* The samples are held in memory, even if they cannot be written now. */
 	if (r == 0 && flush(w, &later) < 0)
 		lp_warn_raise(w->warn,
 			"%s; what was received is kept in memory, and requests are refused until "

@@ -1,5 +1,5 @@
-/* Data that is pushed to the collector by remote write (Prometheus, vmagent, and other senders of
- * version 1.0): samples of exporters, which become an archive like those that servers send.
+/* Receives data by remote write 1.0 (from Prometheus, vmagent and others): samples of exporters,
+ * which are stored in an archive like those of servers.
  *
  * Senders split a scrape over several requests, in any order. So the samples of each target are
  * held for some seconds before they are written.
@@ -14,19 +14,19 @@
 /* The name of senders, and of the archives. */
 #define REMOTE_WRITE_NAME "remote-write"
 
-/* Limits of a request, compressed and not. */
+/* Limits of the size of a request, compressed and uncompressed. */
 #define REMOTE_WRITE_PACKED_MAX ((size_t)8 << 20)
 #define REMOTE_WRITE_BYTES_MAX ((size_t)64 << 20)
 
 struct remote_write;
 
-/* `dir` and `warn` outlive it. Nothing is written before the first samples come. */
+/* `dir` and `warn` must outlive it. It writes no file before the first samples arrive. */
 int remote_write_open(
 	const char *dir, struct lp_warn *warn, struct remote_write **ret, struct lp_err *err);
 
-/* Take the body of a request, compressed with snappy. May be called from several threads. -EBADMSG:
- * it is invalid, -E2BIG: too large; the sender must not send it again. Other errors may be
- * temporary. */
+/* Handle the body of a request, which is compressed with snappy. Several threads may call it.
+ * -EBADMSG: it is invalid, -E2BIG: too large; the sender must not send it again. Other errors may
+ * be temporary. */
 int remote_write_take(struct remote_write *w, const void *body, size_t size, struct lp_err *err);
 
 struct remote_write_stats {
@@ -35,7 +35,7 @@ struct remote_write_stats {
 
 struct remote_write_stats remote_write_stats(struct remote_write *w);
 
-/* Write samples that are held, and close the archive. Accepts NULL. */
+/* Write held samples, and close the archive. Accepts NULL. */
 void remote_write_close(struct remote_write *w);
 
 #endif

@@ -6,10 +6,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Answer with JSON, which is taken over. */
+/* Answer with JSON, and take ownership of it. */
 void route_json(struct http_answer *a, json_t *root);
 
-/* Answer with an error: the status for the errno, and the sentence. */
+/* Answer with an error: the status for the errno, and the message. */
 void route_error(struct http_answer *a, int r, const struct lp_err *err);
 
 /* Answer with the output of a function. */

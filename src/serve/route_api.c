@@ -1,4 +1,4 @@
-/* The API for operators: incidents, servers, components, and operators' statements (docs/api.md).
+/* The API for operators: incidents, servers, components, and statements of operators (docs/api.md).
  */
 #include "serve/ingest.h"
 #include "serve/route.h"
@@ -103,7 +103,7 @@ static const char *status_name(const struct snapshot *s, const struct incidents_
 	return s->status == LP_STATUS_UNKNOWN || !s->verdict ? "unknown" : "ok";
 }
 
-/* Does the collector fail to write what arrives? */
+/* Does the collector fail to write received data? */
 static bool disk_fails(const struct serve *serve)
 {
 	struct ingest_stats st;
@@ -197,7 +197,7 @@ static void get_incidents(void *ctx, const struct http_request *rq, struct http_
 		route_json(a, list);
 }
 
-/* "7/ack": the number, and what follows it. */
+/* Parse "7/ack": the number, and the part after it. */
 static bool id_take(
 	const struct http_request *rq, struct http_answer *a, int64_t *ret, const char **verb)
 {
@@ -235,7 +235,7 @@ static void get_incident(void *ctx, const struct http_request *rq, struct http_a
 		route_json(a, incident);
 }
 
-/* When a mute ends: "for" a span or "until" a time. */
+/* When a mute ends: "for" a duration or "until" a time. */
 static bool until_take(const json_t *body, int64_t now_us, int64_t *ret, struct http_answer *a)
 {
 	const char *span = json_string_value(json_object_get(body, "for"));
@@ -270,7 +270,7 @@ static void say(
 		route_json(a, incident);
 }
 
-/* A client with a token is known by it; on this machine people give their names. */
+/* The name of a client comes from its token; on this machine people state their names. */
 static const char *by_of(const struct http_request *rq, const json_t *body)
 {
 	const char *by = json_string_value(json_object_get(body, "by"));

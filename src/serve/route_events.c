@@ -39,7 +39,7 @@ void events_judged(struct serve *s, const struct snapshot *now, const struct sna
 		http_hub_event(s->hub, "fleet", text);
 }
 
-/* A new client gets the status at once. */
+/* A new client gets the status immediately. */
 static void get_events(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
 	struct serve *s = ctx;

@@ -1,4 +1,4 @@
-/* Data from servers, and what the collector has of it. */
+/* Receives data from servers, and lists what the collector has. */
 #include "serve/ingest_request.h"
 #include "serve/serve.h"
 
@@ -10,7 +10,7 @@
 
 #define PREFIX "/api/v1/ingest/"
 
-/* May the sender write under this name? Checked before a body is read. */
+/* May the sender write under this name? This is checked before the body is read. */
 static bool target_check(struct serve *s, const struct http_request *rq, struct ingest_target *t,
 	struct http_answer *a)
 {

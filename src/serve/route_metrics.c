@@ -20,7 +20,7 @@
 
 #define RATIOS_MAX 1000 /* components that are off; more would not help */
 
-/* The value of a label: any bytes. */
+/* Write a label; its value may contain any bytes. */
 static void put_label(FILE *out, const char *key, const char *value, const char *before)
 {
 	json_t *text = json_text(value);
@@ -58,7 +58,7 @@ static void put_one(FILE *out, const char *name, const char *type, const char *h
 	put_value(out, value);
 }
 
-/* Open incidents that are counted together: the same cause and level, muted or not. */
+/* Open incidents that are counted together: with the same cause and level, muted or not. */
 struct tally {
 	const char *cause, *level;
 	bool muted;
@@ -218,7 +218,7 @@ static void alerts_put(FILE *out, struct serve *s)
 	}
 }
 
-/* Our resident memory: the second number of /proc/self/statm. */
+/* The resident memory of this process: the second number of /proc/self/statm. */
 static double resident_bytes(void)
 {
 	char text[128] = "";
@@ -233,7 +233,7 @@ static double resident_bytes(void)
 	return (double)strtoul(end, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* What is sent by remote write. */
+/* Counters of data sent by remote write. */
 static void push_put(FILE *out, const struct serve *s)
 {
 #ifdef HAVE_PUSH

@@ -1,5 +1,5 @@
 /* The page: the files of web/, which are part of the program. They contain nothing confidential, so
- * that users who have not logged in yet get them, too. */
+ * users get them before they log in. */
 #include "serve/serve.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ struct page_file {
 
 #include "serve/page_files.inc" /* page_files, and PAGE_MISSING: why there are none */
 
-/* Scripts, styles and requests of this server only; it may not be framed. */
+/* Allow scripts, styles and requests of this server only, and no framing. */
 #define CSP                                                                                        \
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "            \
 	"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

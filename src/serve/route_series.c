@@ -13,7 +13,7 @@
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* Since and until: by default the last hour. */
+/* Parse since and until; the default is the last hour. */
 static bool range_take(struct serve *s, const struct http_request *rq, struct http_answer *a,
 	struct series_ask *ask)
 {
@@ -112,7 +112,7 @@ static void get_verdict(void *ctx, const struct http_request *rq, struct http_an
 	if (!route_time(rq, a, "at", &at_us)) {
 		;
 	} else if (at_us) {
-		/* It may use all of the machine: one at a time. */
+		/* It may use the whole machine, so only one runs at a time. */
 		pthread_mutex_lock(&s->look_mutex);
 		r = verdict_at(s, at_us, a, &err);
 		pthread_mutex_unlock(&s->look_mutex);

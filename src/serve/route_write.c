@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Senders give a request up after 400, and try again after 500. */
+/* Senders drop a request after status 400, and try again after 500. */
 static unsigned status_of(int code)
 {
 	switch (code) {
@@ -28,7 +28,7 @@ static void write_take(void *ctx, const struct http_request *rq, struct http_ans
 	struct lp_err err = {0};
 	int r;
 
-	/* A sender of remote write speaks for others; a server speaks only for itself. */
+	/* A sender of remote write sends data of others; a server may send only its own. */
 	if (rq->who[0] && strcmp(rq->who, REMOTE_WRITE_NAME) != 0) {
 		http_fail(a, 403,
 			"the token of '%s' is not for remote write; enroll '" REMOTE_WRITE_NAME "'",

@@ -15,14 +15,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Waits after failures double from the first to the second; each is drawn from its upper half, so
- * that a fleet does not come back all at once. A sender that is refused asks less often. */
+/* Waits after failures double from WAIT_FIRST_US to WAIT_MOST_US. Each is a random value from its
+ * upper half, so that not all servers return at once. A sender that was refused waits longer. */
 #define WAIT_FIRST_US (US_PER_SEC / 2)
 #define WAIT_MOST_US (30 * US_PER_SEC)
 #define WAIT_FORBIDDEN_US (20 * US_PER_SEC)
-/* A finished file is declared so within this time: the files of a whole fleet end at once. */
+/* A finished file is declared within this time: the files of all servers end at once. */
 #define FINISH_SPREAD_US (300 * US_PER_SEC)
-/* A file may be refused this often before it is left alone. */
+/* A file may be refused this often before the sender gives it up. */
 #define CONFLICTS_MAX 5
 
 struct sender {
@@ -33,15 +33,15 @@ struct sender {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
-	/* Under the mutex: */
-	char current[PATH_MAX]; /* the file that grows, "": none does */
+	/* Protected by the mutex: */
+	char current[PATH_MAX]; /* the growing file; "": none */
 	uint64_t current_size;
-	bool poked, closing, ever; /* ever: something has been written */
-	/* The thread's: */
+	bool poked, closing, ever; /* ever: data has been written */
+	/* Used by the thread only: */
 	struct send_files files;
 	struct send_piece piece;
 	struct strbuf answer;
-	bool known; /* the collector's state */
+	bool known; /* the state of the collector is known */
 	int64_t expired_us;
 	int64_t wait_us; /* the next wait after a failure */
 	bool told_away;	 /* warned that the collector cannot be reached */
@@ -69,7 +69,7 @@ void send_written(void *sender, const char *path, uint64_t size)
 	pthread_cond_signal(&s->wake);
 }
 
-/* Report once that the collector is away, and once that it is back. */
+/* Report once that the collector is unreachable, and once that it is back. */
 static void tell(struct sender *s, enum send_result result, const struct lp_err *err)
 {
 	if (result == SEND_OK && s->told_away)
@@ -85,12 +85,12 @@ static void tell(struct sender *s, enum send_result result, const struct lp_err 
 	s->told_away = result != SEND_OK;
 }
 
-/* A request has failed: how long to wait before the next. */
+/* After a failed request: how long to wait before the next one. */
 static void back_off(struct sender *s, enum send_result result)
 {
 	int64_t next = s->wait_us ? s->wait_us * 2 : WAIT_FIRST_US;
 
-	/* The first time there may already be a new token in the file. */
+	/* The first time, the file may already contain a new token. */
 	if (result == SEND_FORBIDDEN && s->wait_us)
 		next = WAIT_FORBIDDEN_US;
 	s->wait_us = next < WAIT_MOST_US ? next : WAIT_MOST_US;
@@ -113,7 +113,7 @@ static void give_up(struct sender *s, struct send_file *f, const struct lp_err *
 	lp_warn_raise(s->config.warn, "%s", err->text);
 }
 
-/* The collector has all of it. */
+/* The collector has the whole file. */
 static void completed(struct sender *s, struct send_file *f)
 {
 	if (!f->complete)
@@ -121,7 +121,7 @@ static void completed(struct sender *s, struct send_file *f)
 	f->complete = true;
 }
 
-/* Take one entry of the collector's list. */
+/* Handle one entry of the collector's list. */
 static void take_entry(struct sender *s, const json_t *entry, const char *current)
 {
 	const char *name = json_string_value(json_object_get(entry, "file"));
@@ -138,7 +138,7 @@ static void take_entry(struct sender *s, const json_t *entry, const char *curren
 		return;
 	}
 	if (!sum || !json_is_integer(frames) || json_integer_value(frames) < 0) {
-		f->placed = false; /* it is busy there */
+		f->placed = false; /* the collector is working on it */
 		return;
 	}
 	r = send_file_place(
@@ -147,7 +147,7 @@ static void take_entry(struct sender *s, const json_t *entry, const char *curren
 		give_up(s, f, &err);
 }
 
-/* Files of which the collector has nothing start at their beginning. */
+/* Files that the collector does not have start at their beginning. */
 static void place_rest(struct sender *s)
 {
 	struct lp_err err = {0};
@@ -156,7 +156,7 @@ static void place_rest(struct sender *s)
 		struct send_file *f = &s->files.items[i];
 
 		if (f->start_us <= s->expired_us)
-			f->complete = true; /* it was there, and is gone */
+			f->complete = true; /* it was there, and was removed */
 		if (!f->placed && !f->given_up && !f->complete &&
 			send_file_place(f, 0, 0, &err) < 0)
 			give_up(s, f, &err);
@@ -180,7 +180,7 @@ static void take_list(struct sender *s, const json_t *list, const char *current)
 	place_rest(s);
 }
 
-/* Ask the collector what it has, and scan the directory here. */
+/* Get the collector's list, and scan the local directory. */
 static bool learn(struct sender *s, const char *current)
 {
 	struct lp_err err = {0};
@@ -211,7 +211,7 @@ static bool learn(struct sender *s, const char *current)
 	return s->known;
 }
 
-/* Send a piece of a file, or that it ends. */
+/* Send a piece of a file, or its end. */
 static enum send_result put(
 	struct sender *s, const struct send_file *f, bool last, struct lp_err *err)
 {
@@ -241,15 +241,15 @@ static void put_failed(
 		back_off(s, result);
 		return;
 	}
-	s->known = false; /* ask what it has */
+	s->known = false; /* get its list again */
 	if (++f->conflicts < CONFLICTS_MAX)
 		return;
 	lp_err_prefix(&why, "the collector refuses %s, which is no longer sent", f->path);
 	give_up(s, f, &why);
 }
 
-/* Send new frames of a file, up to `limit`. 1: there were some and may be more, 0: nothing is left,
- * -1: it failed. */
+/* Send new frames of a file, up to `limit`. 1: frames were sent, and there may be more; 0: nothing
+ * is left; -1: failure. */
 static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 {
 	struct lp_err err = {0};
@@ -274,7 +274,7 @@ static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 	return f->offset < limit;
 }
 
-/* All of a finished file has been sent: declare that, after a while. */
+/* A finished file has been sent: declare its end, after a delay. */
 static int send_end(struct sender *s, struct send_file *f, bool closing)
 {
 	int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -294,7 +294,7 @@ static int send_end(struct sender *s, struct send_file *f, bool closing)
 	return 1;
 }
 
-/* One request for a file that no longer grows. 1: done, 0: nothing to do, -1: it failed. */
+/* Send one request for a file that no longer grows. 1: done; 0: nothing to do; -1: failure. */
 static int send_old(struct sender *s, const char *current, bool closing)
 {
 	for (size_t i = 0; i < s->files.n; i++) {
@@ -312,7 +312,7 @@ static int send_old(struct sender *s, const char *current, bool closing)
 	return 0;
 }
 
-/* One request for the file that grows. */
+/* Send one request for the growing file. */
 static int send_current(struct sender *s, const char *current, uint64_t size)
 {
 	struct send_file *f = *current ? send_files_find(&s->files, current) : NULL;
@@ -324,7 +324,7 @@ static int send_current(struct sender *s, const char *current, uint64_t size)
 	return f && f->placed && !f->complete && !f->given_up ? send_some(s, f, size) : 0;
 }
 
-/* Do the pending work, new data first. 0: nothing is left, -1: it failed. */
+/* Do the pending work, new data first. 0: nothing is left; -1: failure. */
 static int work(struct sender *s, const char *current, uint64_t size, bool closing)
 {
 	int r;
@@ -335,7 +335,7 @@ static int work(struct sender *s, const char *current, uint64_t size, bool closi
 	return r == 0 ? send_old(s, current, closing) : r;
 }
 
-/* Wait for something to send, or for the pause after a failure. true: it is time to end. */
+/* Wait for new data, or until the pause after a failure is over. True: it is time to end. */
 static bool wait_for_work(struct sender *s, int done, char *current, uint64_t *ret_size)
 {
 	int64_t span_us = done < 0 && s->wait_us ? jitter(s->wait_us) : 60 * US_PER_SEC;
@@ -354,8 +354,7 @@ static bool wait_for_work(struct sender *s, int done, char *current, uint64_t *r
 	return end;
 }
 
-/* Send everything that was written, within a limited time; a collector that is away is tried
- * once. */
+/* Send the remaining data within a limited time; an unreachable collector is tried once. */
 static void send_rest(struct sender *s)
 {
 	int64_t until_us = clock_us(CLOCK_MONOTONIC) + SEND_LAST_SEC * US_PER_SEC;
@@ -378,7 +377,7 @@ static void *sender_thread(void *arg)
 
 	while (!wait_for_work(s, done, current, &size))
 		done = work(s, current, size, false);
-	if (s->ever) /* else the files may belong to another recorder */
+	if (s->ever) /* otherwise the files may belong to another recorder */
 		send_rest(s);
 	return NULL;
 }

@@ -48,7 +48,7 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 			continue;
 		if (old) {
 			fresh.items[fresh.n++] = *old;
-			old->path = NULL; /* it is the new list's */
+			old->path = NULL; /* the new list owns it */
 		} else {
 			fresh.items[fresh.n].start_us = k->start_us;
 			fresh.items[fresh.n++].path = TAKE_PTR(k->path);
@@ -74,7 +74,7 @@ int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct
 		mine = frame_sum(mine, &l.items[i]);
 		offset = frame_end(&l.items[i]);
 	}
-	/* Frames that were sent, but were lost here in a power loss, are on the collector. */
+	/* The collector has frames that were lost here in a power failure. */
 	if (l.n < n_frames && !l.sealed) {
 		mine = sum;
 		offset = l.size;
@@ -141,7 +141,7 @@ int send_file_gather(
 		return lp_err_sys(err, -errno, "cannot read %s", f->path);
 	while (r == 1 && ret->bytes.len < SEND_BODY)
 		r = gather_one(fd, limit, f->path, ret, err);
-	/* Sound frames before the damage are sent first. */
+	/* Intact frames before the damage are sent first. */
 	return r < 0 && !ret->n_frames ? r : 0;
 }
 

@@ -23,7 +23,7 @@
 struct send_http {
 	CURL *curl;
 	struct curl_slist *headers;
-	char *base; /* the URL without a slash at its end */
+	char *base; /* the URL without a trailing slash */
 	struct send_target target;
 	char *token_file; /* NULL: none */
 	struct lp_warn *warn;
@@ -52,7 +52,7 @@ char *send_http_escape(const char *text)
 	return strbuf_take(&sb);
 }
 
-/* Is the host of a URL this machine, whatever names mean elsewhere? */
+/* Is the host of a URL this machine, by its address or as "localhost"? */
 static bool host_is_loopback(const char *host)
 {
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]") || !strcmp(host, "::1") ||
@@ -91,7 +91,7 @@ static int url_check(const char *url, bool *ret_plain, struct lp_err *err)
 	return r;
 }
 
-/* The token's file: the named one, the one from systemd, or the default. */
+/* The file with the token: the named one, the one from systemd, or the default. */
 static char *token_file_find(const struct send_target *t)
 {
 	char path[PATH_MAX];
@@ -103,7 +103,7 @@ static char *token_file_find(const struct send_target *t)
 	return access(SEND_TOKEN_FILE, F_OK) == 0 ? strdup(SEND_TOKEN_FILE) : NULL;
 }
 
-/* Whoever can read a token can send as this server. */
+/* Warn if others can read the token: they could send as this server. */
 static void mode_check(struct send_http *h)
 {
 	struct stat st;
@@ -173,7 +173,7 @@ static int files_check(const struct send_target *t, struct lp_err *err)
 	return 0;
 }
 
-/* The URL without a slash at its end, the token, and libcurl's handle. */
+/* Prepare the URL without a trailing slash, the token, and the handle of libcurl. */
 static int parts_make(struct send_http *h, struct lp_err *err)
 {
 	size_t len = strlen(h->target.url);

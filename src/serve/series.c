@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A component, its peers, and the servers whose files are needed. */
+/* A component, its peers, and the servers that have their files. */
 struct wanted {
 	struct strmap components, observers;
 	const char *group;
@@ -35,7 +35,7 @@ static int wanted_add(struct wanted *w, const struct lp_identity *id, uint32_t p
 		: 0;
 }
 
-/* The component comes first (place 0), then some of its peers. */
+/* The component comes first (index 0), then some of its peers. */
 static int wanted_make(const struct series_ask *ask, struct wanted *w, struct lp_err *err)
 {
 	const struct snapshot *s = ask->now;
@@ -53,7 +53,7 @@ static int wanted_make(const struct series_ask *ask, struct wanted *w, struct lp
 	for (uint32_t i = 0; r == 0 && w->group && i < s->n_components; i++) {
 		if (i == at || s->components[i].group != s->components[at].group)
 			continue;
-		/* An even selection of them. */
+		/* An even selection of the peers. */
 		if (n <= SERIES_PEERS_MAX ||
 			(uint64_t)k * SERIES_PEERS_MAX / n !=
 				(uint64_t)(k + 1) * SERIES_PEERS_MAX / n)
@@ -71,7 +71,7 @@ static bool is_wanted(void *ctx, const struct lp_identity *component)
 	return strmap_get(&w->components, component->text, &ignored);
 }
 
-/* "oss5-20261115T123412Z.lpa" is of oss5, and was written until its time of modification. */
+/* "oss5-20261115T123412Z.lpa" belongs to oss5, and was written until its modification time. */
 static bool file_wanted(const struct wanted *w, const struct series_ask *ask, const char *path)
 {
 	_cleanup_free_ char *name = strdup(path_basename(path));
@@ -89,7 +89,7 @@ static bool file_wanted(const struct wanted *w, const struct series_ask *ask, co
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* Only the files of those servers and that time. */
+/* Open only the files of these servers in this time range. */
 static int files_open(const struct series_ask *ask, const struct wanted *w, struct lp_dataset **ret,
 	struct lp_err *err)
 {
@@ -113,7 +113,7 @@ static int files_open(const struct series_ask *ask, const struct wanted *w, stru
 	return lp_dataset_open(paths, n, NULL, NULL, NULL, ret, err);
 }
 
-/* As fine as the data, or coarse enough for that many points. */
+/* As fine as the data, or coarse enough for the requested number of points. */
 static int64_t step_of(const struct series_ask *ask, int64_t interval_us)
 {
 	int64_t span = ask->until_us - ask->since_us, points = ask->points ? ask->points : 1;
@@ -279,7 +279,7 @@ void series_cache_free(struct series_cache *c)
 	free(c);
 }
 
-/* The entry that is asked for; else the least recently used one, to be replaced. */
+/* The requested entry, or the least recently used one, which is replaced. */
 static struct kept *kept_find(struct series_cache *c, const struct series_ask *ask, bool *ret_hit)
 {
 	struct kept *oldest = &c->kept[0];
@@ -297,7 +297,7 @@ static struct kept *kept_find(struct series_cache *c, const struct series_ask *a
 	return oldest;
 }
 
-/* All metrics of the component in the verdict, and the one that is asked for. */
+/* All metrics of the component in the verdict, and the requested one. */
 static uint32_t metrics_of(const struct series_ask *ask, const char **ret)
 {
 	const struct snapshot *s = ask->now;
@@ -383,7 +383,7 @@ static int kept_write(FILE *out, const struct series_ask *ask, struct wanted *w,
 	return r < 0 ? r : table_write(out, ask, w, &k->tables, err);
 }
 
-/* The engine's data of a pooled connection that is a suspect; NULL: none. */
+/* The data of the engine for a pooled connection that is a suspect; NULL: none. */
 static const struct snapshot_line *line_find(const struct series_ask *ask)
 {
 	const struct snapshot *s = ask->now;

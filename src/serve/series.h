@@ -1,4 +1,4 @@
-/* Values of a component and of its peers, for plotting: read from the archives. */
+/* Values of a component and of its peers for plots, read from the archives. */
 #ifndef SERVE_SERIES_H
 #define SERVE_SERIES_H
 
@@ -7,18 +7,18 @@
 
 #define SERIES_POINTS_DEFAULT 600
 #define SERIES_POINTS_MAX 10000
-#define SERIES_PEERS_MAX 32 /* of large groups this many, chosen evenly */
+#define SERIES_PEERS_MAX 32 /* from large groups, an even selection of this many */
 
-/* The data of the last requests: a page requests one metric of a component after the other. */
+/* The data of the last requests. A page requests the metrics of a component one after the other. */
 struct series_cache;
 struct series_cache *series_cache_new(void); /* NULL: out of memory */
 void series_cache_free(struct series_cache *c);
 
 struct series_ask {
-	struct series_cache *cache; /* shared; one request reads at a time */
-	const struct snapshot *now; /* which components are peers */
+	struct series_cache *cache; /* shared; only one request reads at a time */
+	const struct snapshot *now; /* defines the peers */
 	const char *dir;	    /* of archives */
-	struct lp_dataset *data;    /* or all of this */
+	struct lp_dataset *data;    /* or these recordings */
 	const char *component, *metric;
 	int64_t since_us, until_us;
 	uint32_t points; /* the maximum number */

@@ -21,8 +21,8 @@
 #include "serve/push.h"
 #endif
 
-/* A server that writes: identified by its certificate or its token. While none was enrolled and no
- * CA is configured, any client on this machine may (as "", which is any name). */
+/* A server that writes is identified by its certificate or its token. If no server was enrolled and
+ * no CA is configured, any client on this machine may write (as "", which means any name). */
 static int authorize_server(
 	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
 {
@@ -45,7 +45,7 @@ static int authorize_server(
 		err, -EACCES, "a server needs a token ('limpet serve enroll') or a certificate");
 }
 
-/* An operator: anybody on this machine, elsewhere by a token. */
+/* An operator is anyone on this machine, or a client with a token. */
 static int authorize_operator(
 	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
 {
@@ -115,7 +115,7 @@ static int http_begin(struct serve *s, struct lp_err *err)
 	return http_open(&http, &s->http, err);
 }
 
-/* An incident changed. The store is locked. */
+/* An incident changed. Called with the store locked. */
 static void changed(void *ctx, enum incident_change change, json_t *incident)
 {
 	struct serve *s = ctx;
@@ -130,7 +130,7 @@ static void judged(void *ctx, const struct snapshot *now, const struct snapshot 
 	events_judged(ctx, now, before);
 }
 
-/* The store of incidents (that of a replay is temporary), and the alerts. */
+/* Open the store of incidents (temporary for a replay) and the alerts. */
 static int incidents_begin(struct serve *s, struct lp_err *err)
 {
 	const struct incidents_options keep = {.changed = changed, .ctx = s};
@@ -164,7 +164,7 @@ static int live_begin(struct serve *s, struct lp_err *err)
 	return live_start(&live, &s->live, err);
 }
 
-/* A replay needs no directory of its own. */
+/* A replay needs no data directory. */
 static int data_begin(struct serve *s, struct lp_err *err)
 {
 	int r;

@@ -1,5 +1,5 @@
-/* The collector: one program that receives the recordings of the servers of a fleet, keeps them,
- * judges them as they arrive, and answers operators.
+/* The collector: one program that receives the recordings of the servers of a fleet, stores them,
+ * judges them as they arrive, and answers requests of operators.
  *
  * It owns its parts: the HTTP server (serve/http.h), the tokens (serve/tokens.h), received data
  * (serve/ingest.h), and the engine with its incidents (serve/live.h).
@@ -24,17 +24,18 @@ struct serve_config {
 	const char *tls_cert_file, *tls_key_file, *tls_client_ca_file;
 	const char *topology, *expect; /* files, or NULL */
 	uint64_t connections_max;      /* 0: the default */
-	int64_t keep_age_us;	       /* of each server's archives, 0: forever */
-	uint64_t keep_bytes;	       /* likewise, 0: any number */
+	int64_t keep_age_us;	       /* of the archives of each server; 0: forever */
+	uint64_t keep_bytes;	       /* the same; 0: any size */
 	struct lp_warn *warn;	       /* called from several threads */
-	/* Instead of receiving: recordings, this many times as fast; and the same twice more, for
-	 * requests for their values, and for verdicts of the past. `data` may be NULL then: nothing
-	 * is kept. */
+	/* Instead of receiving data, replay recordings `speed` times as fast. The other two are the
+	 * same recordings again, for requests for values and for verdicts in the past. `data` may
+	 * be NULL then: nothing is stored. */
 	struct lp_dataset *replay, *replay_look, *replay_past;
 	double speed;
 	const char *alerts;   /* a file of alert targets; NULL: no alerts are sent */
-	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
-	/* Where samples are sent to by remote write; NULL: nowhere. See serve/push.h. */
+	int64_t look_back_us; /* how much data the engine reads again at the start; 0: the
+			       * default */
+	/* Where to forward samples by remote write; NULL: nowhere. See serve/push.h. */
 	const char *push_url, *push_http_config;
 	int64_t push_backlog_us;
 };
@@ -50,15 +51,15 @@ struct serve {
 	struct live *live;
 	struct series_cache *series;
 	struct http_hub *hub;	    /* of events */
-	pthread_mutex_t look_mutex; /* for requests that read much at once */
+	pthread_mutex_t look_mutex; /* for requests that read much data */
 	char *temporary;	    /* a directory that is removed at the end; NULL: none */
-	struct push *push;	    /* NULL: samples are not sent on */
+	struct push *push;	    /* NULL: samples are not forwarded */
 };
 
-/* Start all parts; it serves until it is closed. */
+/* Start all parts. It serves until it is closed. */
 int serve_open(const struct serve_config *config, struct serve **ret, struct lp_err *err);
 
-/* Finish present work, and free. Accepts NULL. */
+/* Finish current work, and free it. Accepts NULL. */
 void serve_close(struct serve *s);
 
 /* Notify clients that an incident changed, or that there is a new verdict. */

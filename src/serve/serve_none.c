@@ -1,4 +1,4 @@
-/* Replaces the collector if the libraries that it needs were missing at build time. */
+/* Replaces the collector if its libraries were missing at build time. */
 #include "serve/alerts.h"
 #include "serve/client.h"
 #include "serve/send.h"

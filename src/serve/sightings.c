@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define EVIDENCE_MAX 12
-#define COMPONENTS_MAX 200 /* listed; the number of all is in the sentence */
+#define COMPONENTS_MAX 200 /* listed; the sentence has the total number */
 
 static void sighting_release(struct sighting *s)
 {
@@ -37,7 +37,7 @@ void sightings_release(struct sightings *s)
 	*s = (struct sightings){0};
 }
 
-/* Take over a sighting if all of it could be made. */
+/* Add a complete sighting, and take ownership of it. */
 static int sighting_add(struct sightings *s, struct sighting *x)
 {
 	if (!x->part || !x->cause || !x->what || !x->observer || !x->details ||
@@ -157,7 +157,7 @@ static void lead_take(struct sighting *x, const struct lp_verdict *v, const stru
 	x->ratio = f && isfinite(f->ratio) ? f->ratio : (double)NAN;
 }
 
-/* What to do: what to look for, and commands with the host that they run on. */
+/* What to do: what to check, and commands with the host to run them on. */
 static void steps_take(struct sighting *x, const struct lp_verdict *v, const struct lp_incident *in)
 {
 	struct incident_steps steps = {0};
@@ -180,7 +180,7 @@ static void steps_take(struct sighting *x, const struct lp_verdict *v, const str
 	incident_steps_release(&steps);
 }
 
-/* Is it that a server delivers nothing, which is reported separately? */
+/* Is it about a server that delivers nothing? That is reported separately. */
 static bool is_silence(
 	const struct lp_verdict *v, const struct lp_incident *in, const struct observers *o)
 {
@@ -404,7 +404,7 @@ static int parts_add(struct sightings *s, const struct shares *shares, int64_t n
 	return r;
 }
 
-/* Is it already reported with its part? */
+/* Was it already reported with its part? */
 static bool is_told(const struct shares *shares, const struct topology *t, const struct observer *x)
 {
 	char part[300];
@@ -415,8 +415,7 @@ static bool is_told(const struct shares *shares, const struct topology *t, const
 		is_all_silent(&shares->items[at]);
 }
 
-/* Lateness that a clock that is behind explains is not reported again. (An unknown skew is below
- * all others.) */
+/* Lateness is not reported if a slow clock explains it. (An unknown skew is below all others.) */
 static bool is_late(const struct observer *x)
 {
 	return x->state == OBSERVER_LATE &&

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ratios of windows without an anomaly are shown up to this one: thresholds never make a window
- * anomalous below it, and larger ratios were too small in the metric's own unit. */
+/* Ratios of normal windows are shown only up to this value. Below it a window is never anomalous;
+ * larger ratios of normal windows are irrelevant in the metric's unit. */
 #define RATIO_NORMAL_MAX 1.2
-#define WINDOWS_BACK 4 /* to find the last one with data */
+#define WINDOWS_BACK 4 /* windows to search for the last one with data */
 #define LINE_POINTS 600
-#define GROUPED_BY 4 /* components of a server that decide its place */
+#define GROUPED_BY 4 /* components of a server that decide its group */
 #define LINES_SUSPECTS_MAX 32
 
 static void strings_free(char **strings, uint32_t n)
@@ -152,7 +152,7 @@ static const char *kind_of(const struct snapshot_component *c)
 	return c->id ? c->id->kind : "";
 }
 
-/* How bad a ratio is, by the role of its metric: above 1 is worse. NaN: unknown. */
+/* How bad a ratio is, by the role of its metric; above 1 is worse. NaN: unknown. */
 static double badness(enum lp_role role, double ratio)
 {
 	switch (role) {
@@ -169,7 +169,7 @@ static double badness(enum lp_role role, double ratio)
 	}
 }
 
-/* The last window of a member that has data. */
+/* The ratio of a member in its last window with data. */
 static double series_ratio(const struct lp_series *s, uint32_t member, enum lp_role role)
 {
 	for (uint32_t w = s->n_windows; w-- > 0 && s->n_windows - w <= WINDOWS_BACK;) {
@@ -206,7 +206,7 @@ static void ratios_take(struct snapshot *s, const struct lp_verdict *v)
 	}
 }
 
-/* The present suspects and their findings. */
+/* The current suspects and their findings. */
 static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 	const struct lp_suspect *list, uint32_t n, enum snapshot_level level)
 {
@@ -224,7 +224,7 @@ static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 			continue;
 		if (level > c->level)
 			c->level = level;
-		/* The metric that accuses it is the one that is shown. */
+		/* Show the metric that accuses the component. */
 		if (f && isfinite(bad)) {
 			c->ratio = bad;
 			c->metric = f->metric;
@@ -232,7 +232,7 @@ static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 	}
 }
 
-/* The time of a point: that of its last slot. */
+/* The time of a point is that of its last slot. */
 static double point_time(const struct lp_table *t, uint32_t point, uint32_t n_points)
 {
 	int64_t slot = (int64_t)(point + 1) * t->n_slots / n_points - 1;
@@ -275,7 +275,7 @@ static bool line_take(struct snapshot *s, const struct lp_verdict *v, uint32_t c
 	return true;
 }
 
-/* Is it pooled from components of archives? */
+/* Is it pooled from other components? */
 static bool is_pooled(const struct lp_identity *id)
 {
 	struct connection c;
@@ -283,7 +283,7 @@ static bool is_pooled(const struct lp_identity *id)
 	return remote_parse(id, &c) && c.end != CONNECTION_REMOTE;
 }
 
-/* All metrics of suspects that are pooled. */
+/* Keep all metrics of suspects that are pooled. */
 static bool lines_take(struct snapshot *s, const struct lp_verdict *v)
 {
 	uint32_t n = v->n_suspects < LINES_SUSPECTS_MAX ? v->n_suspects : LINES_SUSPECTS_MAX;
@@ -366,8 +366,8 @@ static bool servers_copy(struct snapshot *s, const struct observers *o, const st
 	return true;
 }
 
-/* Rules may be about components only: then a server's place is that of its first components, if
- * they agree. */
+/* Rules may apply to components only. Then the group of a server is that of its first components,
+ * if they agree. */
 static bool servers_group(struct snapshot *s, const struct topology *t)
 {
 	struct strmap index = {0};
@@ -400,7 +400,7 @@ static bool servers_group(struct snapshot *s, const struct topology *t)
 	return true;
 }
 
-/* The state of a server's components is the state of the server. */
+/* The state of a server is that of its components. */
 static bool servers_rate(struct snapshot *s)
 {
 	struct strmap index = {0};

@@ -1,5 +1,6 @@
-/* The state at one moment, for all requests until the next one: the printed verdict, servers,
- * components with their ratio to their peers. It never changes; holders have references.
+/* The state at one moment, for all requests until the next snapshot: the verdict as JSON, the
+ * servers, and the components with their ratio to their peers. It never changes and is
+ * reference-counted.
  */
 #ifndef SERVE_SNAPSHOT_H
 #define SERVE_SNAPSHOT_H
@@ -15,14 +16,14 @@ enum snapshot_level { SNAPSHOT_OK = 0, SNAPSHOT_WARNING, SNAPSHOT_CRITICAL };
 struct snapshot_component {
 	struct lp_identity *id;
 	uint32_t group;	  /* UINT32_MAX: none */
-	double ratio;	  /* its worst ratio to its peers now; NaN: nothing was compared */
-	uint32_t metric;  /* that it is of */
-	uint64_t metrics; /* bits: those that it has */
+	double ratio;	  /* its worst current ratio to its peers; NaN: nothing was compared */
+	uint32_t metric;  /* the metric of this ratio */
+	uint64_t metrics; /* bit mask of its metrics */
 	enum snapshot_level level;
 };
 
 struct snapshot_server {
-	char *name, *group; /* group: of the topology, "" without one */
+	char *name, *group; /* group: from the topology; "": none */
 	enum observer_state state;
 	enum snapshot_level level;
 	double ratio;
@@ -31,7 +32,7 @@ struct snapshot_server {
 	uint64_t n_samples;
 };
 
-/* A suspect and its peers, as the engine saw them: for components that are in no archive, since
+/* A suspect and its peers, with data from the engine, for components that are in no archive because
  * they are pooled from others. */
 struct snapshot_line {
 	uint32_t component, metric; /* numbers */
@@ -46,10 +47,10 @@ struct snapshot_line {
 
 struct snapshot {
 	int refs;
-	int64_t watermark_us; /* INT64_MIN: there is no verdict */
+	int64_t watermark_us; /* INT64_MIN: no verdict */
 	int64_t now_us;
 	enum lp_status status;
-	char *verdict; /* as `limpet diagnose --json` prints it; NULL: there is none */
+	char *verdict; /* as `limpet diagnose --json` prints it; NULL: none */
 	size_t verdict_size;
 	char **metrics, **units;
 	uint32_t n_metrics;
@@ -58,7 +59,7 @@ struct snapshot {
 	struct snapshot_component *components;
 	uint32_t n_components;
 	struct strmap component_index;
-	struct snapshot_server *servers; /* by group and name */
+	struct snapshot_server *servers; /* sorted by group and name */
 	uint32_t n_servers;
 	struct snapshot_line *lines;
 	size_t n_lines, cap_lines;
@@ -66,10 +67,10 @@ struct snapshot {
 	uint32_t n_notes;
 	uint32_t n_suspects, n_warnings, n_absent;
 	uint64_t n_late;  /* samples that came too late */
-	double verdict_s; /* CPU time that the verdict took */
+	double verdict_s; /* CPU time for the verdict */
 };
 
-/* From a verdict (NULL: there is none yet) and the observers. NULL: out of memory. */
+/* Make a snapshot of a verdict (NULL: none yet) and the observers. NULL: out of memory. */
 struct snapshot *snapshot_new(const struct lp_verdict *v, int64_t watermark_us,
 	const struct observers *o, const struct topology *t, int64_t now_us);
 struct snapshot *snapshot_ref(struct snapshot *s);
@@ -77,11 +78,11 @@ void snapshot_unref(struct snapshot *s);
 
 const char *snapshot_level_name(enum snapshot_level level);
 
-/* How many servers are in a state. */
+/* The number of servers in a state. */
 uint32_t snapshot_count(const struct snapshot *s, enum observer_state state);
 
-/* In the form of the API: the fleet; and the servers that differ from those of `before`, whose
- * number it returns. */
+/* Write the JSON of the API: the whole fleet; or the servers that differ from those of `before`,
+ * and return their number. */
 void snapshot_write_fleet(FILE *out, const struct snapshot *s);
 uint32_t snapshot_write_changes(FILE *out, const struct snapshot *s, const struct snapshot *before);
 

@@ -1,4 +1,4 @@
-/* Snapshots in the form of the API. */
+/* Writes snapshots as JSON of the API. */
 #include "serve/snapshot.h"
 
 #include "base/time.h"
@@ -34,7 +34,7 @@ static bool same_number(double a, double b)
 	return (isnan(a) && isnan(b)) || fabs(a - b) < 0.005;
 }
 
-/* Is the server unchanged? Both lists have the same order. */
+/* Is the server unchanged? Both lists are in the same order. */
 static bool server_same(
 	const struct snapshot_server *x, const struct snapshot *before, uint32_t *at)
 {
@@ -145,7 +145,7 @@ static void write_component(FILE *out, const struct snapshot *s, const struct sn
 	fprintf(out, ",\"level\":\"%s\"}", snapshot_level_name(c->level));
 }
 
-/* A component whose full name was given comes first. */
+/* A component with exactly the given name comes first. */
 void snapshot_write_components(FILE *out, const struct snapshot *s, const struct snapshot_query *q)
 {
 	uint32_t n = 0, exact = UINT32_MAX;

@@ -55,7 +55,7 @@ static bool hash_parse(const char *hex, uint8_t hash[TOKEN_HASH_SIZE])
 	return true;
 }
 
-/* One line, which is changed. */
+/* Parse a line, which is modified. */
 static bool line_parse(char *line, struct token *ret)
 {
 	struct lp_err ignored;
@@ -147,7 +147,8 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	r = output_open(&out, path, err);
 	if (r < 0)
 		return r;
-	/* A token that root enrols is for the collector, which owns the directory. */
+	/* The owner of the directory is the collector, which must be able to read a token that root
+	 * enrols. */
 	if (geteuid() == 0 && stat(dir, &st) == 0 && fchown(out.fd, st.st_uid, st.st_gid) < 0)
 		return lp_err_sys(err, -errno, "cannot give %s to its owner", path);
 	if (fchmod(out.fd, 0600) < 0)
@@ -158,7 +159,7 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	return output_commit(&out, path, err);
 }
 
-/* Only one process changes the file at a time. */
+/* Only one process may change the file at a time. */
 static int dir_lock(const char *dir, int *ret_fd, struct lp_err *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -179,7 +180,7 @@ static bool hash_make(const char *text, uint8_t hash[TOKEN_HASH_SIZE])
 	return gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) == 0;
 }
 
-/* 32 random bytes in the alphabet of URLs. */
+/* 32 random bytes, encoded for URLs. */
 static int text_make(enum token_kind kind, char text[TOKEN_TEXT_MAX], struct lp_err *err)
 {
 	static const char alphabet[] =
@@ -272,11 +273,12 @@ struct tokens {
 	struct lp_warn *warn;
 	pthread_mutex_t mutex;
 	struct token_list list;
-	struct timespec changed; /* the file, as it was read */
+	struct timespec changed; /* modification time of the file when it was read */
 	off_t size;
 };
 
-/* Read the file again if it has changed, under the mutex. If that fails, nothing changes. */
+/* Read the file again if it has changed. If that fails, nothing changes. Call it with the mutex
+ * held. */
 static void tokens_refresh(struct tokens *t)
 {
 	_cleanup_free_ char *path = file_path(t->dir);

@@ -1,11 +1,11 @@
-/* Access to the collector: tokens of servers and operators, of which only hashes are kept.
+/* Access to the collector: tokens of servers and operators. Only their hashes are stored.
  *
  * The file DIR/.tokens (0600) has a line for each:
  *
  *     server oss3 SHA-256-OF-THE-TOKEN 2026-11-17T06:40:00Z
  *
- * A token is 32 random bytes, so that its plain hash reveals nothing about it. The collector looks
- * at the file again when it has changed.
+ * A token is 32 random bytes, so a plain hash is safe. The collector reads the file again when it
+ * has changed.
  */
 #ifndef SERVE_TOKENS_H
 #define SERVE_TOKENS_H
@@ -43,23 +43,24 @@ int token_list_parse(struct token_list *l, const char *text, struct lp_err *err)
 /* Read DIR/.tokens; if it is missing the list is empty. */
 int token_list_load(struct token_list *l, const char *dir, struct lp_err *err);
 
-/* Can this be the name of a server or an operator? It is part of file names and of a line here. */
+/* Is this a valid name of a server or an operator? It is used in file names and in the lines of
+ * this file. */
 bool token_name_is_good(const char *name);
 
-/* Make a token for `name` and keep its hash in DIR/.tokens, in place of an earlier one of the same
- * name (`*ret_replaced`). */
+/* Create a token for `name` and store its hash in DIR/.tokens. It replaces an earlier token with
+ * the same name (`*ret_replaced`). */
 int token_enroll(const char *dir, enum token_kind kind, const char *name, char text[TOKEN_TEXT_MAX],
 	bool *ret_replaced, struct lp_err *err);
 
-/* Forget it. -ENOENT: there is none. */
+/* Remove a token. -ENOENT: there is none. */
 int token_revoke(const char *dir, enum token_kind kind, const char *name, struct lp_err *err);
 
-/* The collector's view of the file. */
+/* The tokens, as the collector uses them. */
 struct tokens;
 int tokens_open(const char *dir, struct lp_warn *warn, struct tokens **ret, struct lp_err *err);
 void tokens_close(struct tokens *t); /* accepts NULL */
 
-/* The name of the owner of a token; false: it is not known. */
+/* The name of the owner of a token; false: the token is unknown. */
 bool tokens_find(
 	struct tokens *t, enum token_kind kind, const char *text, char *name, size_t name_size);
 
