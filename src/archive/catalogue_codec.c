@@ -14,8 +14,8 @@
 #define METHOD_ZSTD 1
 #define CATALOGUE_LEVEL 9
 
-/* No catalogue is longer: a million components with labels. Nor is one compressed more than this: a
- * frame of a few bytes that unpacks to megabytes is an attack. */
+/* The maximum size of a catalogue, enough for a million components with labels, and its maximum
+ * compression ratio: a frame of a few bytes that unpacks to megabytes is an attack. */
 #define CATALOGUE_RAW_MAX (UINT64_C(1) << 26)
 #define CATALOGUE_RATIO_MAX 256
 #define CATALOGUE_SMALL 65536
@@ -50,7 +50,7 @@ static void put_component(struct strbuf *sb, uint32_t id, const struct lp_compon
 	put_string(sb, "");
 }
 
-/* Method, length, and the bytes themselves. */
+/* Write method, length, and the bytes. */
 static int put_compressed(struct strbuf *out, const struct strbuf *raw)
 {
 	size_t bound = ZSTD_compressBound(raw->len), start = out->len, size;
@@ -101,7 +101,7 @@ static char *take_string(struct cursor *in)
 	size_t len = cursor_string(in, &text);
 	char *copy;
 
-	/* A NUL inside would cut the name short. */
+	/* A NUL would truncate the name. */
 	if (in->bad || (len && memchr(text, '\0', len))) {
 		in->bad = true;
 		return NULL;
@@ -214,7 +214,7 @@ static int take_contents(struct cursor *in, struct lp_catalogue *c, char **meta,
 	return 0;
 }
 
-/* The contents of a payload: `*ret` is a cursor over them, in the payload or in `*raw`, which the
+/* The contents of a payload. `*ret` is a cursor over them, in the payload or in `*raw`, which the
  * caller frees. */
 static int contents_unpack(
 	const uint8_t *payload, size_t size, uint8_t **raw, struct cursor *ret, struct lp_err *err)
@@ -335,7 +335,7 @@ const char *meta_find(const char *meta, const char *key, size_t *ret_len)
 	return NULL;
 }
 
-/* Apply the catalogue frames once, in file order; returns how many are damaged. */
+/* Apply the catalogue frames once, in file order; returns the number of damaged ones. */
 static int meta_pass(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue,
 	char **meta, const struct meta_warn *warn, uint32_t *ret_deferred, struct lp_err *err)
 {
@@ -372,8 +372,8 @@ int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *cata
 	uint32_t deferred = 0;
 	int r = meta_pass(fd, frames, catalogue, meta, warn, &deferred, err);
 
-	/* Entries had to wait for a copy of a damaged frame. Copies are complete: if a second pass
-	 * does not place them, no third one will. */
+	/* Entries had to wait for a copy of a damaged frame. Copies are complete, so a second pass
+	 * is enough. */
 	if (r >= 0 && deferred)
 		r = meta_pass(fd, frames, catalogue, meta, NULL, &deferred, err);
 	if (r >= 0 && deferred && warn)

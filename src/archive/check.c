@@ -21,8 +21,8 @@
 struct check {
 	const char *path;
 	int fd;
-	struct frame_list frames; /* all that have a sound header */
-	struct frame_list good;	  /* those whose contents are sound too */
+	struct frame_list frames; /* all frames with an intact header */
+	struct frame_list good;	  /* those with intact contents, too */
 	struct lp_catalogue *catalogue;
 	struct data_decoder *decoder;
 	struct log_decoder *log_decoder;
@@ -31,7 +31,7 @@ struct check {
 	struct lp_archive_report report;
 };
 
-/* The times of the data around a place in the file: the data that may be lost lies between them. */
+/* The times of the data before and after a place in the file; data in between may be lost. */
 static void lost_between(
 	const struct check *ck, uint64_t from, uint64_t to, char *since, char *until)
 {
@@ -92,7 +92,7 @@ static void check_bad_frame(struct check *ck, const struct frame *f, const char 
 			f->offset, frame_end(f) - 1, why);
 }
 
-/* Its contents are already in the catalogue: they must fit again. */
+/* The catalogue already has its contents: they must match. */
 static int check_catalogue(
 	struct check *ck, const uint8_t *payload, size_t size, struct lp_err *err)
 {
@@ -117,7 +117,7 @@ static void check_count_log(struct lp_archive_report *rep, const struct frame *f
 	rep->log_bytes += FRAME_HEADER_SIZE + f->payload_size;
 }
 
-/* Does the payload make sense? */
+/* Is the payload valid? */
 static int check_payload(
 	struct check *ck, const struct frame *f, uint8_t *payload, struct lp_err *err)
 {
@@ -176,7 +176,7 @@ static int copy_frame(
 	return r < 0 ? lp_err_sys(err, r, "cannot write") : 0;
 }
 
-/* Put the file header, every sound frame and an index into `to`. */
+/* Write the file header, every intact frame and an index to `to`. */
 static int repair_write(struct check *ck, int to, struct lp_err *err)
 {
 	struct frame_list *good = &ck->good;
@@ -216,7 +216,7 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 	to = dir_create_file(dir, path_basename(repair_path), 0600);
 	if (to < 0)
 		return lp_err_sys(err, to, "cannot create %s", repair_path);
-	/* Users who may not read the one must not read the other. */
+	/* Users who may not read the original must not read the copy. */
 	if (fstat(ck->fd, &st) == 0)
 		fchmod(to, st.st_mode & 0666);
 	r = repair_write(ck, to, err);
@@ -227,7 +227,7 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 	return 0;
 }
 
-/* Report errors of the file as a whole, beyond damaged stretches. */
+/* Report errors of the whole file, other than damaged stretches. */
 static void check_whole(struct check *ck)
 {
 	unsigned long unknown = data_decoder_unknown_rows(ck->decoder);
@@ -254,7 +254,7 @@ static int check_run(struct check *ck, struct lp_err *err)
 		r = meta_load(ck->fd, &ck->frames, ck->catalogue, &meta, NULL, err);
 	if (r < 0)
 		return r;
-	r = 0; /* damage is reported frame by frame */
+	r = 0; /* damage is reported per frame */
 	ck->report.size_bytes = ck->frames.size;
 	ck->report.sealed = ck->frames.sealed;
 	ck->report.unfinished_bytes = ck->frames.unfinished;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* The least that a chunk takes in the head: two varints and a checksum. */
+/* The minimum size of a chunk in the head: two varints and a checksum. */
 #define CHUNK_ENTRY_MIN 6
 
 void put_varint(struct strbuf *sb, uint64_t v)
@@ -77,7 +77,7 @@ int chunk_writer_end_chunk(struct chunk_writer *w)
 	return w->head.failed ? -ENOMEM : 0;
 }
 
-/* zstd allocates its work space when it sees that many bytes. */
+/* zstd allocates its work space for the number of bytes. */
 int chunk_writer_make_room(struct chunk_writer *w, struct strbuf *more)
 {
 	size_t room = w->raw.len + w->raw.len / 2 + 1024, bound = ZSTD_compressBound(room);
@@ -139,7 +139,7 @@ static int damaged(struct lp_err *err, const char *what)
 	return lp_err_set(err, -EBADMSG, "%s", what);
 }
 
-/* The list of chunks at the front of the head. */
+/* Read the list of chunks at the beginning of the head. */
 static int list_read(
 	struct chunk_reader *r, const struct frame *f, struct cursor *in, struct lp_err *err)
 {
@@ -186,8 +186,8 @@ int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_re
 	return got;
 }
 
-/* What decompressing needs is 160 kB, which all readers of a thread share: a collector follows
- * thousands of files. It goes with the thread. */
+/* Decompression needs 160 kB. All readers of a thread share them, because a collector follows
+ * thousands of files. They are freed with the thread. */
 static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
 static pthread_key_t zstd_key;
 static bool zstd_has_key;
@@ -202,7 +202,7 @@ static void zstd_make_key(void)
 	zstd_has_key = pthread_key_create(&zstd_key, zstd_free) == 0;
 }
 
-/* NULL: out of memory. */
+/* The decompressor of this thread; NULL: out of memory. */
 static ZSTD_DCtx *zstd_of_thread(void)
 {
 	ZSTD_DCtx *zstd;

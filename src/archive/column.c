@@ -12,7 +12,7 @@ enum column_nulls { NULLS_NONE = 0, NULLS_MAP = 1, NULLS_ALL = 2 };
 static const double powers_of_ten[SCALE_MAX + 1] = {
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-/* How values become integers. */
+/* How values are converted to integers. */
 struct column_plan {
 	enum column_mode mode;
 	enum column_nulls nulls;
@@ -34,7 +34,7 @@ static inline bool cell_present(const struct column_shape *sh, uint32_t row, uin
 	return sh->whole[row] || sh->state[(size_t)sh->rows[row] * sh->stride + s] & LP_PRESENT;
 }
 
-/* Does this sample of the row have a value to store? */
+/* Does this sample of the row have a value? */
 static inline bool cell_valued(
 	const struct column_shape *sh, uint32_t row, uint32_t s, const int64_t *cell)
 {
@@ -76,7 +76,7 @@ static bool scale_fits(const struct column_shape *sh, const int64_t *cells, unsi
 	return true;
 }
 
-/* The smallest number of decimals that represents all values exactly; otherwise they stay
+/* The smallest number of decimals that represents all values exactly; if there is none, they stay
  * doubles. */
 static struct column_plan column_plan(const struct column_shape *sh, const int64_t *cells)
 {
@@ -89,7 +89,7 @@ static struct column_plan column_plan(const struct column_shape *sh, const int64
 	return (struct column_plan){.mode = MODE_RAW};
 }
 
-/* The integer that is coded for a value. */
+/* The integer that represents a value. */
 static inline int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
 {
 	int64_t integer = 0;
@@ -100,14 +100,16 @@ static inline int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
 	return integer;
 }
 
-/* Counters of a frame that is not key continue from the frame before: they have no base. */
+/* In a frame that is not a key frame, counters continue from the previous frame and have no
+ * base. */
 static bool row_continues(const struct column_shape *sh, uint32_t row)
 {
 	return sh->type == LP_COUNTER && !sh->key && sh->carried[row];
 }
 
-/* The value that a row starts from: its carried value (even if that is LP_MISSING, so that the
- * decoder, which only has the frame before, starts from the same), or its first one. */
+/* The value from which a row starts: its carried value, else its first one. The carried value
+ * counts even if it is LP_MISSING, because the decoder, which only has the previous frame, starts
+ * from the same value. */
 static int64_t row_base(const struct column_shape *sh, const struct column_plan *plan, uint32_t row,
 	const int64_t *cell)
 {
@@ -125,8 +127,8 @@ static inline uint64_t delta(int64_t to, int64_t from)
 	return zigzag((int64_t)((uint64_t)to - (uint64_t)from));
 }
 
-/* The deltas of a row of integers that is present in every sample, as nearly all are. Returns their
- * bits or-ed together; `*missing` is set if a value is missing after all. */
+/* The deltas of a row of integers that is present in every sample, as nearly all are. Returns the
+ * bitwise or of all deltas; sets `*missing` if a value is missing. */
 static uint64_t whole_deltas(
 	const int64_t *cell, uint32_t n, int64_t base, uint64_t *out, bool *missing)
 {
@@ -142,17 +144,17 @@ static uint64_t whole_deltas(
 	return bits;
 }
 
-/* The result of a pass over the rows, for writing. */
+/* The result of a pass over the rows, used for writing. */
 struct column_rows {
-	uint64_t *deltas; /* of active rows, one after the other */
+	uint64_t *deltas; /* of active rows, consecutive */
 	int64_t *bases;	  /* [row] */
 	uint64_t *active; /* [row] */
 	size_t n_deltas;
-	uint64_t bits; /* of all deltas */
+	uint64_t bits; /* bitwise or of all deltas */
 	size_t values, missing;
 };
 
-/* The deltas of any row: a missing value repeats the one before. */
+/* The deltas of any row; a missing value repeats the previous one. */
 static uint64_t row_deltas(const struct column_shape *sh, const struct column_plan *plan,
 	uint32_t row, const int64_t *cell, struct column_rows *rows)
 {
@@ -199,7 +201,7 @@ static void rows_gather(const struct column_shape *sh, const struct column_plan 
 	}
 }
 
-/* Bits into bytes, the first one lowest. Finish with bits_flush(). */
+/* Packs bits into bytes, lowest first. Finish with bits_flush(). */
 struct bit_writer {
 	uint8_t *p;
 	unsigned n;
@@ -246,7 +248,7 @@ uint8_t *column_put_planes(uint8_t *p, const uint64_t *values, size_t n, unsigne
 	return p;
 }
 
-/* Everything after the three bytes at the front, into room that is large enough. */
+/* Write everything after the first three bytes into memory that is large enough. */
 static uint8_t *put_rows(uint8_t *p, const struct column_shape *sh, const struct column_rows *rows,
 	const int64_t *cells, unsigned width)
 {
@@ -367,7 +369,7 @@ static inline __attribute__((always_inline)) void row_sum_width(const struct col
 		out[s] = (int64_t)(value += (uint64_t)unzigzag(planes_get(p, width, at + s)));
 }
 
-/* Sum up one active row. The narrow widths, which nearly all rows have, get loops of their own. */
+/* Sum up one active row. Nearly all rows have narrow widths, which have separate loops. */
 static void row_sum(const struct column_parts *p, size_t at, uint32_t n, int64_t base, int64_t *out)
 {
 	uint64_t value = (uint64_t)base;
@@ -397,7 +399,7 @@ static void row_fill(int64_t *cell, uint32_t n, int64_t value)
 		cell[s] = value;
 }
 
-/* Integers become the values that they represent, nulls become missing. */
+/* Convert integers to the values that they represent, and nulls to missing values. */
 static void row_finish(
 	const struct column_shape *sh, const struct column_parts *p, uint32_t row, int64_t *cell)
 {
@@ -416,7 +418,7 @@ static void row_finish(
 	}
 }
 
-/* Decode one row that is wanted; `at` is where it begins in the planes, if it is active. */
+/* Decode one selected row; `at` is its position in the planes, if it is active. */
 static void row_decode(const struct column_shape *sh, const struct column_parts *p, uint32_t row,
 	size_t at, int64_t base, int64_t *cell)
 {

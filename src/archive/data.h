@@ -1,11 +1,11 @@
-/* A data frame's payload: a batch (or some samples of it) to bytes and back.
+/* The payload of a data frame: encodes and decodes a batch, or some samples of it.
  *
  *     head      varint number of chunks; for each: varint stored bytes, varint raw bytes, u32 CRC
  *     chunk 0   the times and rows
  *     chunk 1.. one for each column of each kind, in order (dense); or, in a packed frame, each
  *               column follows in chunk 0 with a varint length before it
  *
- * A chunk whose stored and raw sizes differ is compressed with zstd.
+ * A chunk is compressed with zstd if its stored and raw sizes differ.
  */
 #ifndef ARCHIVE_DATA_H
 #define ARCHIVE_DATA_H
@@ -17,7 +17,7 @@
 /* Some consecutive samples of a batch. */
 struct data_slice {
 	const struct lp_batch *batch;
-	uint32_t first, n; /* samples first .. first+n-1; the one before is carried if `carry` */
+	uint32_t first, n; /* samples first .. first+n-1; if `carry`, the one before is carried */
 	bool carry;
 };
 
@@ -26,24 +26,26 @@ struct data_encoder *data_encoder_new(void);
 void data_encoder_free(struct data_encoder *e);
 
 /* Encode a slice into a whole frame (header and payload) that the encoder owns until the next call.
- * `catalogue` is the batch's; `schema_map` and `id_map` translate the batch's schemas and ids into
- * the file's. `flags` has FRAME_KEY and FRAME_PACKED as wanted; the rest is found from the slice.
+ * `catalogue` is that of the batch; `schema_map` and `id_map` translate its schemas and ids to
+ * those of the file. `flags` may have FRAME_KEY and FRAME_PACKED; the other flags follow from the
+ * slice.
  */
 int data_encode(struct data_encoder *e, const struct data_slice *slice,
 	const struct lp_catalogue *catalogue, const uint32_t *schema_map, const uint32_t *id_map,
 	unsigned flags, const uint8_t **ret_frame, size_t *ret_size, struct frame *ret_header);
 
-/* The number that counts against FRAME_CELLS_MAX: values, and the states of rows without
+/* The number of cells that FRAME_CELLS_MAX limits: values, and the states of rows without
  * columns. */
 static inline uint64_t data_cells(uint64_t n_rows, uint64_t n_columns, uint64_t n_samples)
 {
 	return n_rows * (n_columns ? n_columns : 1) * n_samples;
 }
 
-/* How many samples of this batch fit into one frame of `cells_max` cells; 0: not even one. */
+/* The number of samples of this batch that fit into a frame of `cells_max` cells; 0: not even
+ * one. */
 uint32_t data_samples_max(const struct lp_batch *batch, uint64_t cells_max);
 
-/* The data that a reader wants from data frames, by the file's own numbers. */
+/* The data that a reader selects from data frames, by the numbers of the file. */
 struct data_want {
 	const struct lp_catalogue *catalogue;
 	const uint64_t (*columns)[LP_COLUMNS_MAX / 64]; /* [schema] bit mask; NULL for all */
@@ -54,16 +56,16 @@ struct data_decoder;
 struct data_decoder *data_decoder_new(void);
 void data_decoder_free(struct data_decoder *d);
 
-/* How many rows so far named a component that the catalogue does not have (a catalogue frame was
- * lost): they were left out. */
+/* The number of rows that were left out so far because the catalogue does not have their component
+ * (a catalogue frame was lost). */
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
 
-/* Decode a frame into `*batch`, replacing it if it is too small. Only wanted chunks are read.
- * -EBADMSG with the reason in `err`: the bytes are damaged.
+/* Decode a frame into `*batch`, replacing it if it is too small. Reads only the selected chunks.
+ * -EBADMSG: the bytes are damaged, and `err` says why.
  *
- * Frames that are not key continue the last one that was decoded. If that is not the one before
- * them (which was damaged, or skipped), rows that continue are marked LP_RELATIVE until the next
- * key frame: the growth of their counters is right, their values are off by a constant. */
+ * Frames that are not key frames continue the last decoded one. If that is not the previous frame
+ * (because that was damaged or skipped), continued rows are marked LP_RELATIVE until the next key
+ * frame: the growth of their counters is right, but their values are off by a constant. */
 int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
 

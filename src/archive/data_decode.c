@@ -12,7 +12,7 @@ struct kind_rows {
 	uint32_t schema, n_columns, n_rows;
 	uint32_t *rows;
 	uint8_t *carried;
-	uint8_t *known; /* LAST_*: how well the value before the frame is known */
+	uint8_t *known; /* LAST_*: how well the previous value is known */
 	uint32_t *ids;
 };
 
@@ -24,7 +24,7 @@ struct data_decoder {
 	struct strbuf rows_raw, column_raw;
 	struct kind_rows *kinds;
 	size_t n_kinds, cap_kinds;
-	/* [id][column] values of the last sample seen, behind them LAST_*; NULL: none */
+	/* [id][column] values of the last sample, followed by LAST_*; NULL: none */
 	int64_t **last;
 	size_t cap_last;
 	int64_t last_wall_us, last_mono_us;
@@ -50,7 +50,7 @@ static void kinds_clear(struct data_decoder *d)
 	d->n_kinds = 0;
 }
 
-/* Forget the last values: the current frame does not follow the one before. */
+/* Forget the last values: the current frame does not follow the previous one. */
 static void last_forget(struct data_decoder *d)
 {
 	for (size_t i = 0; i < d->cap_last; i++) {
@@ -84,7 +84,8 @@ static int damaged(struct lp_err *err, const char *what)
 	return lp_err_set(err, -EBADMSG, "%s", what);
 }
 
-/* A batch with room for `need` samples, and not for many more: rows are as long as the room. */
+/* Make a batch with room for `need` samples, but not for many more, because rows are as long as the
+ * capacity. */
 static int batch_ready(struct lp_batch **batch, uint32_t need, struct lp_err *err)
 {
 	struct lp_batch *new;
@@ -160,7 +161,7 @@ static int kind_alloc(struct data_decoder *d, uint64_t schema, uint64_t n_column
 	return !n_rows || (k.rows && k.carried && k.known && k.ids) ? 0 : -ENOMEM;
 }
 
-/* Is this row wanted, and does the catalogue know it? */
+/* Is this row selected, and does the catalogue have its component? */
 static bool row_wanted(
 	struct data_decoder *d, const struct data_want *want, uint32_t schema, int64_t id)
 {
@@ -172,7 +173,7 @@ static bool row_wanted(
 	return !want->components || want->components[id];
 }
 
-/* The ids of one kind's rows; wanted ones become rows of the batch. */
+/* Read the ids of the rows of one kind; selected ones become rows of the batch. */
 static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
 	const struct data_want *want, struct lp_batch *b, struct lp_batch_kind *bk)
 {
@@ -192,7 +193,7 @@ static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows 
 	return r;
 }
 
-/* A row's states; `coded` is NULL if it is present and continuous in every sample. */
+/* The states of a row; `coded` is NULL if it is present and continuous in every sample. */
 static void row_states(uint8_t *state, const uint8_t *coded, uint32_t n)
 {
 	const uint8_t all = LP_PRESENT | LP_FRESH | LP_RELATIVE;
@@ -205,7 +206,7 @@ static void row_states(uint8_t *state, const uint8_t *coded, uint32_t n)
 		state[s] = coded[s] & LP_PRESENT ? coded[s] & all : LP_ABSENT;
 }
 
-/* The row continues a frame that was lost, or one that continues such a frame. */
+/* The row continues a lost frame, or a frame that continues a lost frame. */
 static void row_relative(uint8_t *state, uint32_t n)
 {
 	for (uint32_t s = 0; s < n; s++) {
@@ -214,7 +215,7 @@ static void row_relative(uint8_t *state, uint32_t n)
 	}
 }
 
-/* The ids, marks and states of one kind's rows. */
+/* Read ids, marks and states of the rows of one kind. */
 static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k, bool key,
 	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
 {
@@ -275,8 +276,9 @@ static int kinds_read(struct data_decoder *d, struct cursor *in, bool key,
 	return r;
 }
 
-/* The last known values of a column, for the rows of a frame that continues the one before. If that
- * was lost, counters start at 0 and are relative: their growth is in the frame itself. */
+/* Collect the last known values of a column for the rows of a frame that continues the previous
+ * one. If that was lost, counters start at 0 and are relative: the frame itself has their
+ * growth. */
 static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint32_t column)
 {
 	if (array_reserve(&d->bases, &d->cap_bases, k->n_rows, sizeof(*d->bases)) < 0)
@@ -286,7 +288,7 @@ static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint3
 	return 0;
 }
 
-/* Keep the values of a row's last sample, for a frame that continues this one. */
+/* Keep the values of the last sample of a row, for a frame that continues this one. */
 static int row_remember(
 	struct data_decoder *d, uint32_t id, const struct lp_batch_kind *bk, size_t cell)
 {
@@ -326,7 +328,7 @@ static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema)
 	return NULL;
 }
 
-/* The source of the coded columns of a frame: chunks of their own, or the rest of chunk 0. */
+/* Where the coded columns of a frame come from: separate chunks, or the rest of chunk 0. */
 struct column_feed {
 	struct data_decoder *d;
 	const struct frame *f;
@@ -337,7 +339,7 @@ struct column_feed {
 	uint64_t raw_max; /* no column of the current kind is longer */
 };
 
-/* Step to the next column. If it is wanted, `*ret` is a cursor over its bytes. */
+/* Go to the next column. If it is selected, `*ret` is a cursor over its bytes. */
 static int feed_next(struct column_feed *feed, bool wanted, struct cursor *ret, struct lp_err *err)
 {
 	if (feed->f->flags & FRAME_PACKED) {
@@ -361,7 +363,7 @@ static int feed_next(struct column_feed *feed, bool wanted, struct cursor *ret, 
 		feed->read, feed->read_ctx, ret, err);
 }
 
-/* One column that is wanted, from its bytes into the batch. */
+/* Decode one selected column into the batch. */
 static int column_take(struct column_feed *feed, struct cursor *in, struct column_shape *shape,
 	const struct kind_rows *k, uint32_t column, int64_t *cells, struct lp_err *err)
 {
@@ -402,15 +404,15 @@ static int kind_decode(struct column_feed *feed, const struct kind_rows *k, stru
 	return 0;
 }
 
-/* Are the last values those of the sample that this frame continues? Not if the frame in between
- * was damaged, or was not read. */
+/* Do the last values belong to the sample that this frame continues? They do not if a frame in
+ * between was damaged or not read. */
 static bool last_fits(const struct data_decoder *d, const struct lp_batch *b)
 {
 	return d->last_valid && b->carry && b->wall_us[0] == d->last_wall_us &&
 		b->mono_us[0] == d->last_mono_us;
 }
 
-/* Everything after the head. */
+/* Decode everything after the head. */
 static int contents_decode(struct column_feed *feed, const struct data_want *want,
 	struct lp_batch **batch, struct lp_err *err)
 {
@@ -430,7 +432,7 @@ static int contents_decode(struct column_feed *feed, const struct data_want *wan
 	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
 		r = kind_decode(feed, &d->kinds[i], *batch, err,
 			&want->catalogue->schemas[d->kinds[i].schema]);
-	return r; /* data that a later minor version put after the columns is skipped */
+	return r; /* skips data that a later minor version added after the columns */
 }
 
 int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,

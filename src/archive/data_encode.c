@@ -10,9 +10,9 @@
 struct data_encoder {
 	struct chunk_writer chunks;
 	struct strbuf column; /* a column of a packed frame, before its length is known */
-	/* The rows that are present in the slice, kind after kind. */
-	uint32_t *kind_rows; /* [kind] how many */
-	uint32_t *rows;	     /* position in the batch */
+	/* The rows that are present in the slice, grouped by kind. */
+	uint32_t *kind_rows; /* [kind] number of rows */
+	uint32_t *rows;	     /* index in the batch */
 	uint8_t *carried;    /* present in the carried sample */
 	uint8_t *whole;	     /* present in every sample */
 	size_t cap_kinds, cap_rows, cap_carried, cap_whole;
@@ -61,8 +61,8 @@ static int64_t wrapping_sub(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* Times: the first in full, then the changes of the steps (0 on a steady clock), and the
- * differences between the wall clock's steps and the steady clock's. */
+/* Write times: the first one in full, then the changes of the steps (0 for a steady clock), and the
+ * differences between the steps of the wall clock and of the steady clock. */
 static void put_times(struct data_encoder *e, const struct data_slice *sl)
 {
 	const int64_t *wall = sl->batch->wall_us + sl->first,
@@ -86,7 +86,7 @@ static void put_times(struct data_encoder *e, const struct data_slice *sl)
 	}
 }
 
-/* Find the rows of one kind that are present in the slice, after the `at` found so far. */
+/* Find the rows of one kind that are present in the slice, after `at` rows of other kinds. */
 static uint32_t rows_find(struct data_encoder *e, const struct data_slice *sl,
 	const struct lp_batch_kind *k, size_t at)
 {
@@ -139,7 +139,7 @@ static bool row_regular(const uint8_t *state, uint32_t n)
 	return true;
 }
 
-/* Ids, marks and states of the rows [at, at + n_rows). */
+/* Write ids, marks and states of the rows [at, at + n_rows). */
 static void put_rows(struct data_encoder *e, const struct data_slice *sl,
 	const struct lp_batch_kind *k, size_t at, uint32_t n_rows, const uint32_t *id_map)
 {
@@ -168,7 +168,7 @@ static void put_rows(struct data_encoder *e, const struct data_slice *sl,
 	}
 }
 
-/* The header of each kind that has rows in the slice. */
+/* Write the header of each kind that has rows in the slice. */
 static void put_kinds(struct data_encoder *e, const struct data_slice *sl,
 	const uint32_t *schema_map, const uint32_t *id_map)
 {
@@ -191,7 +191,7 @@ static void put_kinds(struct data_encoder *e, const struct data_slice *sl,
 	}
 }
 
-/* One column: in a packed frame after its length, else as a chunk of its own. */
+/* Write one column: in a packed frame after its length, else as a separate chunk. */
 static int put_column(struct data_encoder *e, const struct column_shape *shape,
 	const int64_t *cells, unsigned flags)
 {
@@ -208,7 +208,7 @@ static int put_column(struct data_encoder *e, const struct column_shape *shape,
 	return 0;
 }
 
-/* The columns of one kind, whose rows are [at, at + n_rows). */
+/* Write the columns of one kind; its rows are [at, at + n_rows). */
 static int put_columns(struct data_encoder *e, const struct data_slice *sl,
 	const struct lp_batch_kind *k, const struct lp_schema *schema, size_t at, uint32_t n_rows,
 	unsigned flags)

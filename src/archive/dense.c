@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* However much that takes: fewer samples are not worth gathering. */
+/* Fewer samples are not worth collecting, whatever their size. */
 #define DENSE_SAMPLES_MIN 8
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer)
@@ -21,7 +21,7 @@ static uint32_t fresh_samples(const struct lp_batch *b)
 	return b->n_samples - (b->carry ? 1 : 0);
 }
 
-/* The values of one sample, as many as the batch has rows for. */
+/* The number of values per sample, for all rows of the batch. */
 static uint64_t sample_cells(const struct lp_batch *b)
 {
 	uint64_t cells = 0;
@@ -53,7 +53,7 @@ int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *er
 	return r;
 }
 
-/* Make room for batches like this one. */
+/* Allocate memory for batches like this one. */
 static int dense_begin(struct dense *d, const struct lp_batch *b, struct lp_err *err)
 {
 	uint32_t n = frame_samples(b);
@@ -73,7 +73,7 @@ static int dense_end(struct dense *d, const struct lp_catalogue *c, struct lp_er
 	return r;
 }
 
-/* Do batches like this one take far more room than those for which it was made? */
+/* Do batches like this one need far more memory than there is? */
 static bool outgrown(const struct dense *d, const struct lp_batch *b)
 {
 	return d->pending && d->pending->cap_samples / 2 > frame_samples(b);
@@ -99,21 +99,21 @@ static bool has_row(const struct lp_batch_kind *k, uint32_t id, uint32_t hint)
 	return false;
 }
 
-/* The number of components that a kind needs room for when those of `more`, another batch's, are
- * added. */
+/* The number of components of a kind after adding those of `more`, which belong to another
+ * batch. */
 static uint64_t rows_with(const struct lp_batch_kind *k, const struct lp_batch_kind *more)
 {
 	uint64_t rows = k->n_components, cap = k->cap_components;
 
 	for (uint32_t row = 0; more && row < more->n_components; row++)
 		rows += !has_row(k, more->ids[row], row);
-	while (cap < rows) /* as a batch grows */
+	while (cap < rows) /* like a batch grows */
 		cap *= 2;
 	return cap;
 }
 
-/* Every component that was present for a while has a row in all pending samples. Is there room for
- * those of a further batch? */
+/* Every component that was present for some time has a row in all pending samples. Is there no room
+ * for the components of another batch? */
 static bool overflows(const struct dense *d, const struct lp_batch *b)
 {
 	uint64_t cells = 0;
@@ -126,7 +126,7 @@ static bool overflows(const struct dense *d, const struct lp_batch *b)
 	return cells * d->pending->cap_samples > 2 * DENSE_CELLS;
 }
 
-/* Gather fewer samples next time, so that they fill their room; and more again when they did. */
+/* Collect fewer samples next time, so that they fit; and more again later. */
 static int dense_overflow(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
 {
 	uint32_t n = 2 * fresh_samples(d->pending);
@@ -143,7 +143,7 @@ static int dense_full(struct dense *d, const struct lp_catalogue *c, struct lp_e
 	return dense_end(d, c, err);
 }
 
-/* Make sure that there is a batch to gather in. */
+/* Make sure that there is a batch for pending samples. */
 static int dense_ready(
 	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
 {

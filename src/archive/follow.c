@@ -15,29 +15,29 @@
 #include <string.h>
 
 struct follow {
-	struct lp_source source; /* the source that batches refer to; it is never read */
+	struct lp_source source; /* batches refer to it; it is never read */
 	int fd;
 	struct stat st;
 	const struct follow_options *opt;
 	const struct lp_select *select;
-	bool begun;		 /* the file header was seen and a place to begin chosen */
-	uint64_t at;		 /* the next frame */
-	uint64_t tried_size;	 /* no frame was found up to here */
-	bool closed;		 /* an index is the last thing in the file */
+	bool begun;		 /* the file header was read, and the first frame was chosen */
+	uint64_t at;		 /* offset of the next frame */
+	uint64_t tried_size;	 /* there is no frame up to this size of the file */
+	bool closed;		 /* the file ends with an index */
 	int64_t held_us;	 /* see follow_held_us() */
-	int64_t wanted_us;	 /* frames that end before this are not delivered */
-	int64_t delivered_us;	 /* the last sample that was delivered; INT64_MIN: none */
-	int64_t again_us;	 /* samples up to this one were delivered from an older file */
-	char *meta, *meta_lines; /* "key=value" lines; the same with NUL after each */
+	int64_t wanted_us;	 /* frames that end earlier are not delivered */
+	int64_t delivered_us;	 /* the last delivered sample; INT64_MIN: none */
+	int64_t again_us;	 /* samples up to this time were delivered from an older file */
+	char *meta, *meta_lines; /* "key=value" lines; the same with a NUL after each */
 	char *observer;
 	struct data_decoder *decoder;
 	struct log_decoder *logs;
 	struct lp_batch *batch;
-	struct batch_slice part; /* the part of it that was not delivered yet */
+	struct batch_slice part; /* the part of the batch that was not delivered yet */
 	uint8_t *payload;
 	size_t cap_payload;
 	struct lp_log log;
-	/* The wanted data, by the file's numbers; NULL: everything. */
+	/* The selected data, by the numbers of the file; NULL: everything. */
 	uint64_t (*columns)[LP_COLUMNS_MAX / 64];
 	uint8_t *components;
 	size_t cap_columns, cap_components;
@@ -68,7 +68,7 @@ void follow_close(struct follow *f)
 	free(f);
 }
 
-/* Begin with an open file about which nothing is known. */
+/* Begin with an open file. */
 static int follow_begin(struct follow *f, int fd, struct lp_err *err)
 {
 	struct lp_catalogue *catalogue = lp_catalogue_new();
@@ -221,8 +221,8 @@ static void damage_tell(struct follow *f, uint64_t from, uint64_t to, const char
 		f->source.path, from, to - 1, why ? ": " : "", why ? why : "");
 }
 
-/* Choose where to begin in a file that already has frames: at the first data frame that is wanted,
- * or the key frame that it continues from. The catalogue before that is read here. */
+/* Choose where to begin in a file that already has frames: at the first selected data frame, or at
+ * the key frame that it needs. Also reads the catalogue before it. */
 static int place_choose(struct follow *f, struct lp_err *err)
 {
 	_cleanup_(frame_list_release) struct frame_list list = {0};
@@ -243,7 +243,7 @@ static int place_choose(struct follow *f, struct lp_err *err)
 			frame->last_us >= wanted)
 			break;
 	}
-	/* Frames of logs hold no state: only data frames need those before them. */
+	/* Log frames are independent: only data frames need earlier frames. */
 	while (first > 0 && first < list.n &&
 		!(list.items[first].type == FRAME_DATA && (list.items[first].flags & FRAME_KEY)))
 		first--;
@@ -251,7 +251,7 @@ static int place_choose(struct follow *f, struct lp_err *err)
 	return meta_note(f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path) : 0;
 }
 
-/* Is the file header there? 1: begun; 0: not yet. */
+/* Does the file have its header? 1: begun; 0: not yet. */
 static int file_begin(struct follow *f, struct lp_err *err)
 {
 	uint8_t header[FILE_HEADER_SIZE];
@@ -275,8 +275,8 @@ static int file_begin(struct follow *f, struct lp_err *err)
 	return 1;
 }
 
-/* The file has fewer bytes than were already read: frames were taken back. Read all of it again,
- * and deliver what comes after the last sample that was delivered. */
+/* The file is shorter than the part that was read, because the writer removed frames. Read it
+ * again, and deliver samples after the last delivered one. */
 static int shrunk(struct follow *f, struct lp_err *err)
 {
 	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
@@ -300,8 +300,8 @@ static int header_read(const struct follow *f, uint64_t at, struct frame *ret)
 	return frame_end(ret) <= (uint64_t)f->st.st_size;
 }
 
-/* There is no frame where one should be. If another follows, the stretch in between is damaged;
- * else the frame is not finished yet. */
+/* There is no frame at the expected place. If another one follows, the bytes in between are
+ * damaged; otherwise the frame is not finished yet. */
 static int gap_pass(struct follow *f, struct frame *ret, struct lp_err *err)
 {
 	uint64_t size = (uint64_t)f->st.st_size, next = size;
@@ -320,7 +320,7 @@ static int gap_pass(struct follow *f, struct frame *ret, struct lp_err *err)
 	return header_read(f, f->at, ret);
 }
 
-/* The frame that is next: 1, or 0 if it is not here yet. */
+/* The next frame. 1, or 0 if it is not there yet. */
 static int frame_next(struct follow *f, struct frame *ret, struct lp_err *err)
 {
 	int r = fstat(f->fd, &f->st) < 0 ? -errno : 0;
@@ -352,8 +352,8 @@ static int payload_reserve(struct follow *f, size_t size)
 	return 0;
 }
 
-/* Read the payload and verify it: 1; 0: it is the last frame and not finished; -EBADMSG: damaged,
- * and reported. */
+/* Read the payload and verify it. 1; 0: it is the last frame and not finished; -EBADMSG: it is
+ * damaged, which was reported. */
 static int payload_read(struct follow *f, const struct frame *frame, struct lp_err *err)
 {
 	int r = payload_reserve(f, frame->payload_size);
@@ -372,7 +372,7 @@ static int payload_read(struct follow *f, const struct frame *frame, struct lp_e
 	return -EBADMSG;
 }
 
-/* Ask the selection about columns and components that are new. */
+/* Apply the selection to new columns and components. */
 static int wants_extend(struct follow *f)
 {
 	const struct lp_catalogue *c = f->source.catalogue;
@@ -418,7 +418,7 @@ static int catalogue_take(struct follow *f, const struct frame *frame, struct lp
 	return r < 0 ? lp_err_prefix(err, "%s", f->source.path) : 0;
 }
 
-/* Deliver the part of the batch that was not delivered before. 0: there is none. */
+/* Deliver the part of the batch that was not delivered before. 0: none. */
 static int batch_give(struct follow *f, struct follow_item *ret)
 {
 	const struct lp_batch *b = f->batch;
@@ -483,7 +483,7 @@ static int log_take(
 	return 1;
 }
 
-/* Process a frame whose payload is sound: 1 if it is to be delivered. */
+/* Process a frame with an intact payload. 1: deliver it. */
 static int frame_take(
 	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
 {
@@ -507,8 +507,8 @@ static int frame_take(
 	}
 }
 
-/* Is this the index at the end of a file that was closed? A writer that continues replaces it by
- * its next frame. */
+/* Is this the index at the end of a closed file? A writer that continues replaces it by its next
+ * frame. */
 static bool is_end(const struct follow *f, const struct frame *frame)
 {
 	return frame->type == FRAME_INDEX &&

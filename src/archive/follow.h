@@ -1,9 +1,10 @@
 /* Following an archive that grows: a reader that can answer "nothing yet".
  *
- * The writer may be killed and continue later: an unfinished frame is waited for, and skipped once
- * frames follow it. It may close the file (the index at the end is not read) and append to it
- * again. Or it may seal the file, which replaces it by another: open that one with `after_us`, and
- * reading continues after what was delivered. One thread at a time uses it.
+ * The writer may be killed and continue later: the reader waits for an unfinished frame, and skips
+ * it when other frames follow. The writer may close the file (the index at the end is not read) and
+ * append to it again. Or it may seal the file, which replaces it by another one: open that one with
+ * `after_us`, and reading continues after the last delivered sample. Only one thread at a time may
+ * use a reader.
  */
 #ifndef ARCHIVE_FOLLOW_H
 #define ARCHIVE_FOLLOW_H
@@ -21,7 +22,7 @@ enum follow_what {
 	FOLLOW_REMARK,
 };
 
-/* The next item. All of it is valid until the next call. */
+/* The next item. It is valid until the next call. */
 struct follow_item {
 	enum follow_what what;
 	const struct lp_source *source; /* its catalogue, path and interval; do not read from it */
@@ -39,19 +40,19 @@ struct follow_options {
 };
 
 /* Open a file, which may still be empty. Samples up to `after_us` are not delivered (INT64_MIN: all
- * are). `options` and everything it points to must outlive it. */
+ * are). `options` and everything it points to must outlive the reader. */
 int follow_open(const char *path, const struct follow_options *options, int64_t after_us,
 	struct follow **ret, struct lp_err *err);
 void follow_close(struct follow *f);
 
-/* The next item: 1, or 0 if there is nothing yet, or nothing that begins up to `until_us`.
+/* The next item. Returns 1, or 0 if there is none yet, or none that begins up to `until_us`.
  * -EBADMSG, -EPROTONOSUPPORT: this is not an archive. Damage inside is reported through `warn` and
  * skipped. */
 int follow_next(
 	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);
 
-/* The time at which the item begins that is held back; INT64_MAX: there is none. Valid after
- * follow_next() returned 0. */
+/* The beginning of the item that is held back; INT64_MAX: none. Valid after follow_next() returned
+ * 0. */
 int64_t follow_held_us(const struct follow *f);
 
 /* The latest time in what was not delivered yet, by the headers of frames; INT64_MIN: there is
@@ -65,12 +66,12 @@ int64_t follow_delivered_us(const struct follow *f);
 /* Use this selection from now on. */
 void follow_select(struct follow *f, const struct lp_select *select);
 
-/* The file that is open, and its name, which may change. */
+/* The open file, and its name, which may change. */
 const struct stat *follow_stat(const struct follow *f);
 const char *follow_path(const struct follow *f);
 int follow_rename(struct follow *f, const char *path); /* 0 or -ENOMEM */
 
-/* A value of the file's description; NULL: there is none yet, or no such key. Valid until the next
+/* A value of the file's description; NULL: no description yet, or no such key. Valid until the next
  * call.
  */
 const char *follow_meta(struct follow *f, const char *key);
@@ -82,7 +83,7 @@ const char *follow_observer(const struct follow *f);
 /* Was the file closed properly, so that nothing more is expected? */
 bool follow_closed(const struct follow *f);
 
-/* Damaged stretches so far. */
+/* The number of damaged stretches so far. */
 unsigned follow_n_damaged(const struct follow *f);
 
 #endif

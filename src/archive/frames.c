@@ -41,7 +41,7 @@ int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err
 	return 0;
 }
 
-/* The fields between a header's magic and checksum. An index has them without those two, so that a
+/* The fields between the magic and the checksum of a header. An index has only these, so that a
  * search for frames does not find its entries. */
 static void put_fields(uint8_t buf[FRAME_FIELDS_SIZE], const struct frame *f)
 {
@@ -210,7 +210,7 @@ int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size)
 	return (size_t)n == size ? 0 : -EIO;
 }
 
-/* The frame at `offset`, if a sound header is there and the frame ends within the file. */
+/* The frame at `offset`, if it has an intact header and ends within the file. */
 static int frame_at(int fd, uint64_t offset, uint64_t size, struct frame *ret)
 {
 	uint8_t buf[FRAME_HEADER_SIZE];
@@ -247,7 +247,7 @@ int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
 			if (frame_at(fd, *ret, size, &f) > 0)
 				return 0;
 		}
-		offset += (uint64_t)n - 3; /* a magic may straddle two pieces */
+		offset += (uint64_t)n - 3; /* a magic may be split between two pieces */
 	}
 	*ret = size;
 	return 0;
@@ -271,8 +271,8 @@ static bool tail_is_zero(int fd, uint64_t from, uint64_t size)
 	return true;
 }
 
-/* A walk ended before the end of the file: was the writer killed there, or is it damage? A killed
- * writer leaves the beginning of a frame, or (after power loss) zeroes. */
+/* A walk ended before the end of the file: was the writer killed, or is it damage? A killed writer
+ * leaves the beginning of a frame, or (after power loss) zeroes. */
 static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 {
 	uint8_t header[FRAME_HEADER_SIZE];
@@ -282,11 +282,11 @@ static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 		return true;
 	if (file_pread_full(fd, header, sizeof(header), (off_t)from) != FRAME_HEADER_SIZE)
 		return false;
-	/* A sound header only lacks the end of its frame. */
+	/* The header is intact, so only the end of the frame is missing. */
 	return format_get_frame(header, &f) || tail_is_zero(fd, from, size);
 }
 
-/* Note the bytes between the last sound frame and the next one (or the end). */
+/* Note the bytes between the last intact frame and the next one (or the end). */
 static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 {
 	if (to == l->size && tail_unfinished(fd, from, to)) {
@@ -296,9 +296,9 @@ static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 	return gap_add(l, from, to);
 }
 
-/* After an index frame comes the trailer of a file that was closed properly, a part of it if the
- * writer was killed right there, or a damaged one. The index itself is no longer needed: it is not
- * in the list, and the next frame may replace it. */
+/* After an index frame comes the trailer of a closed file, a part of it if the writer was killed at
+ * that point, or a damaged one. The index itself is no longer needed: it is not in the list, and
+ * the next frame may replace it. */
 static int walk_trailer(struct frame_list *l, int fd)
 {
 	const struct frame *index = &l->items[l->n - 1];
@@ -333,8 +333,8 @@ static bool walk_at_index(const struct frame_list *l)
 		l->size - frame_end(&l->items[l->n - 1]) <= TRAILER_SIZE;
 }
 
-/* The last frame may have its full length but not its contents, if power was lost while it was
- * written. */
+/* If power failed while the last frame was written, it may have its full length but not its
+ * contents. */
 static int walk_check_last(struct frame_list *l, int fd)
 {
 	_cleanup_free_ uint8_t *payload = NULL;
@@ -406,7 +406,7 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 	return 0;
 }
 
-/* Take the list from an index frame's payload. false: it makes no sense, walk instead. Bytes
+/* Read the list from the payload of an index frame. False: it is invalid, walk instead. Bytes
  * between its frames were damaged when the index was written. */
 static bool index_take(struct frame_list *l, const struct frame *index, const uint8_t *payload)
 {
@@ -433,7 +433,7 @@ static bool index_take(struct frame_list *l, const struct frame *index, const ui
 	return true;
 }
 
-/* Read the index that the trailer points at, if both are sound. */
+/* Read the index to which the trailer points, if both are intact. */
 static bool index_load(int fd, struct frame_list *l)
 {
 	_cleanup_free_ uint8_t *payload = NULL;
@@ -489,8 +489,8 @@ int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err)
 	return 0;
 }
 
-/* With a sound index only the headers in the file remain to be verified. A frame whose header is
- * damaged is kept: the index has a copy. */
+/* With an intact index, only the headers in the file must be verified. A frame with a damaged
+ * header stays in the list, because the index has a copy. */
 static int headers_verify(int fd, struct frame_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -510,7 +510,7 @@ static int headers_verify(int fd, struct frame_list *l)
 	return 0;
 }
 
-/* Gaps found so far (that of the file header) stay. */
+/* Gaps found so far (the file header) stay. */
 static int walk_or_verify(int fd, struct frame_list *l)
 {
 	struct frame_list indexed = {.size = l->size};
@@ -542,7 +542,7 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err)
 	if (r == 0)
 		r = walk_or_verify(fd, &l);
 	if (r == 0 && header < 0 && !l.n) {
-		*err = header_err; /* not a damaged archive, but no archive */
+		*err = header_err; /* this is not a damaged archive, but no archive at all */
 		r = header;
 	} else if (r < 0) {
 		lp_err_sys(err, r, "cannot read");

@@ -1,5 +1,6 @@
 /* The frames of an archive: their bytes, as docs/archive-format.md specifies them, and the list of
- * a file's frames, from its index, or by walking the file if there is none.
+ * the frames of a file. The list comes from the index or, if there is none, from a walk through the
+ * file.
  *
  * After a damaged stretch, walking finds the next frame by its magic and checksum.
  */
@@ -29,28 +30,29 @@ enum frame_type {
 };
 
 /* Flags of a data frame; log frames have only FRAME_PACKED. */
-#define FRAME_KEY 1u	/* counters begin with their own base, not with the frame before */
+#define FRAME_KEY 1u	/* counters begin with their own base, without the previous frame */
 #define FRAME_PACKED 2u /* all columns in one chunk (loose) */
-#define FRAME_CARRY 4u	/* it continues the sample before its first */
+#define FRAME_CARRY 4u	/* it continues the sample before its first one */
 #define FRAME_FLAGS_KNOWN 7u
 
-/* Bounds that keep a hostile file from taking all memory. Writers split batches to stay below. */
+/* Limits that prevent a hostile file from using all memory. Writers split batches to stay below
+ * them. */
 #define FRAME_CELLS_MAX (UINT64_C(1) << 24) /* values in one data frame, all columns */
 #define FRAME_SAMPLES_MAX 65536u
 #define CHUNK_RAW_MAX (UINT64_C(1) << 28)
 #define PAYLOAD_MAX (UINT32_C(1) << 30)
 #define EVENT_MAX (UINT32_C(1) << 16)
 
-/* A frame as its header describes it. */
+/* A frame, as described by its header. */
 struct frame {
 	uint64_t offset; /* of its header in the file */
 	uint8_t type;
 	uint8_t flags;
 	uint32_t payload_size; /* bytes after the header */
-	uint32_t head_size;    /* how many of them head_crc covers; chunks have their own */
+	uint32_t head_size;    /* bytes that head_crc covers; chunks have their own checksums */
 	uint32_t head_crc;
 	uint32_t n_samples;
-	int64_t first_us, last_us; /* smallest and largest wall-clock time inside */
+	int64_t first_us, last_us; /* smallest and largest wall-clock time in the frame */
 };
 
 static inline uint64_t frame_end(const struct frame *f)
@@ -66,21 +68,21 @@ int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err
 
 void format_put_frame(uint8_t buf[FRAME_HEADER_SIZE], const struct frame *f);
 
-/* Is this a sound frame header? (`offset` is not set.) */
+/* Is this an intact frame header? Does not set `offset`. */
 bool format_get_frame(const uint8_t buf[FRAME_HEADER_SIZE], struct frame *ret);
 
-/* Does a frame header begin here, going by its first four bytes? */
+/* Do these four bytes begin a frame header? */
 bool format_is_frame_magic(const uint8_t *p);
 
-/* A frame in the index: where it is, and the fields of its header. */
+/* A frame in the index: its offset and the fields of its header. */
 void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f);
 bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
 
-/* The last bytes of a file that was closed properly: the place of its index frame. */
+/* The last bytes of a closed file: the offset of its index frame. */
 void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);
 bool format_get_trailer(const uint8_t buf[TRAILER_SIZE], uint64_t *ret_index_offset);
 
-/* Bytes that belong to no sound frame. */
+/* Bytes that belong to no intact frame. */
 struct frame_gap {
 	uint64_t from, to;
 };
@@ -90,44 +92,44 @@ struct frame_list {
 	size_t n, cap;
 	struct frame_gap *gaps; /* damaged stretches between frames */
 	size_t n_gaps, cap_gaps;
-	uint64_t end;	     /* where the next frame goes: after the last one, before the index */
+	uint64_t end;	     /* offset of the next frame: after the last one, before the index */
 	uint64_t unfinished; /* bytes at the end that a killed writer left */
 	uint64_t size;	     /* of the file */
-	bool sealed;	     /* there is an index, and it is the last thing in the file */
+	bool sealed;	     /* the file ends with an index */
 };
 
 void frame_list_release(struct frame_list *l);
 int frame_list_add(struct frame_list *l, const struct frame *f);
 
-/* Room for `more` frames, so that as many frame_list_add() allocate nothing. */
+/* Make room for `more` frames, so that adding them allocates nothing. */
 int frame_list_reserve(struct frame_list *l, size_t more);
 
-/* Read the file header and the list, from the index if there is a sound one.
- * -EBADMSG, -EPROTONOSUPPORT: not a file of ours. */
+/* Read the file header and the list, from the index if that is intact. -EBADMSG, -EPROTONOSUPPORT:
+ * not an archive of limpet. */
 int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err);
 
-/* Find every frame regardless of the file header, and verify the index or do without it, to check
- * or rescue a file. A damaged file header, index, trailer, and (if an index makes up for them)
- * frame headers are gaps, not in order. Fails only if the file cannot be read or has no frame at
- * all. */
+/* Find all frames regardless of the file header, and verify the index or ignore it, to check or
+ * repair a file. A damaged file header, index or trailer is a gap, and so is a damaged frame header
+ * of which the index has a copy; these gaps are not in order. Fails only if the file cannot be read
+ * or has no frame. */
 int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
 
-/* Read a frame's whole payload and verify its checksums. `*ret` belongs to the caller. */
+/* Read the whole payload of a frame and verify its checksums. The caller frees `*ret`. */
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err);
 
-/* The same into memory of the caller, of at least payload_size bytes. */
+/* The same into memory of the caller, at least payload_size bytes. */
 int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_err *err);
 
-/* Look for the next sound frame from `offset` on: its offset, or `size` if there is none. 0 or a
- * negative errno. */
+/* Find the next intact frame from `offset` on: returns its offset in `*ret`, or `size` if there is
+ * none. 0 or a negative errno. */
 int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret);
 
-/* Verify the checksums of a frame whose whole payload is in memory. -EBADMSG: `err` says what is
- * wrong. */
+/* Verify the checksums of a frame with its whole payload in memory. -EBADMSG: `err` says which one
+ * is wrong. */
 int frame_check(const struct frame *f, const uint8_t *payload, struct lp_err *err);
 
-/* A checksum over the headers of consecutive frames; `sum` is that of the frames before (0: none).
- * Two files with the same number of frames and the same sum have the same content. */
+/* A checksum over the headers of consecutive frames; `sum` is that of the previous frames (0:
+ * none). Two files with the same number of frames and the same sum have the same contents. */
 uint32_t frame_sum(uint32_t sum, const struct frame *f);
 
 /* The payload of a frame in a file, in the form that decoders need (payload_read_fn). */
@@ -137,7 +139,7 @@ struct frame_payload {
 };
 int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size);
 
-/* Encode an index frame over the list (header and payload) and the trailer after it. */
+/* Encode an index frame for the list (header and payload), and the trailer. */
 int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *ret_size);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include <errno.h>
 
-/* The values of one field; the memory is kept from frame to frame. */
+/* The values of one field; the memory is reused for the next frame. */
 struct field_room {
 	struct strbuf raw; /* the bytes of texts in a dense frame */
 	int64_t *ints;
@@ -23,7 +23,7 @@ struct log_decoder {
 	struct field_room rooms[LP_LOG_FIELDS_MAX];
 	const int64_t *ints[LP_LOG_FIELDS_MAX];
 	const struct lp_log_text *texts[LP_LOG_FIELDS_MAX];
-	uint32_t n_fields; /* as in the frame, including unknown ones */
+	uint32_t n_fields; /* in the frame, including unknown ones */
 	/* The current dictionary. */
 	int64_t *int_entries;
 	struct lp_log_text *text_entries;
@@ -92,7 +92,7 @@ int log_locate(struct log_decoder *d, const struct frame *f, payload_read_fn rea
 	return r;
 }
 
-/* Copy a string of the description, with a NUL, to d->names; returns where it begins there. */
+/* Copy a string of the description, with a NUL, to d->names; returns its offset there. */
 static size_t take_name(struct log_decoder *d, struct cursor *in)
 {
 	const char *text;
@@ -162,8 +162,7 @@ static inline uint64_t index_get(const struct index_planes *x, uint32_t i)
 	return v;
 }
 
-/* The number of entries of a dictionary: not more than could be used, or than its bytes could
- * hold. */
+/* The number of entries of a dictionary. It is limited by the number of records and by the size. */
 static int entries_count(struct cursor *in, uint32_t n_records, uint64_t *ret)
 {
 	uint64_t n = cursor_varint(in);
@@ -213,7 +212,7 @@ static int ints_by_column(struct cursor *in, uint32_t n, int64_t *out)
 	return r < 0 || in->p != in->end ? -EBADMSG : 0;
 }
 
-/* The entries of a dictionary of texts, which point into the current bytes. */
+/* Read the entries of a dictionary of texts, which point into the current bytes. */
 static int text_entries_read(struct log_decoder *d, struct cursor *in, uint64_t n)
 {
 	if (array_reserve(&d->text_entries, &d->cap_text_entries, n, sizeof(*d->text_entries)) < 0)
@@ -253,7 +252,7 @@ static int texts_by_dictionary(
 	return 0;
 }
 
-/* One field from its bytes into its room. */
+/* Decode one field into its memory. */
 static int field_decode(struct log_decoder *d, uint32_t field, struct cursor *in, uint32_t n)
 {
 	struct field_room *room = &d->rooms[field];
@@ -274,13 +273,13 @@ static int field_decode(struct log_decoder *d, uint32_t field, struct cursor *in
 				    : ints_by_dictionary(d, in, n, room->ints);
 }
 
-/* The largest number of bytes that a field of `n` integers takes. */
+/* The maximum size of a field of `n` integers. */
 static uint64_t ints_size_max(uint32_t n)
 {
 	return 1 + column_size_max(1, n) + (uint64_t)n * 6;
 }
 
-/* The bytes of a field: the next ones in chunk 0, or a chunk of its own. */
+/* The bytes of a field: the next ones in chunk 0, or a separate chunk. */
 static int field_find(struct log_decoder *d, const struct frame *f, uint32_t field,
 	struct cursor *packed, payload_read_fn read, void *read_ctx, struct cursor *ret,
 	struct lp_err *err)
@@ -305,7 +304,7 @@ static int field_find(struct log_decoder *d, const struct frame *f, uint32_t fie
 		read, read_ctx, ret, err);
 }
 
-/* All fields that are of a known type. */
+/* Read all fields of known types. */
 static int values_read(struct log_decoder *d, const struct frame *f, struct cursor *packed,
 	payload_read_fn read, void *read_ctx, struct lp_err *err)
 {

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include <errno.h>
 
-/* Integers get a dictionary if it is this small: an index is one byte then. */
+/* Integers get a dictionary if it has at most this many entries, so that an index is one byte. */
 #define INTS_MAX 256
 #define INT_SLOTS 1024 /* a power of two */
 
@@ -55,7 +55,7 @@ void log_encoder_free(struct log_encoder *e)
 	free(e);
 }
 
-/* Indexes into a dictionary of `n_entries`, in planes. */
+/* Write indexes into a dictionary of `n_entries`, in planes. */
 static void put_index(struct strbuf *out, const uint64_t *index, uint32_t n, size_t n_entries)
 {
 	unsigned width = 0;
@@ -108,15 +108,15 @@ static void put_column(struct log_encoder *e, const int64_t *values, uint32_t n)
 	column_encode(&e->field, &shape, values, e->scratch);
 }
 
-/* Integers: differences, or a dictionary if that is not longer (zstd compresses it better: the same
- * sequence of calls looks the same again). */
+/* Encode integers as differences, or with a dictionary if that is not longer. zstd compresses a
+ * dictionary better, because equal sequences of calls have equal bytes. */
 static const struct strbuf *ints_encode(struct log_encoder *e, const int64_t *values, uint32_t n)
 {
 	size_t n_ints;
 
 	strbuf_reset(&e->field);
 	put_column(e, values, n);
-	if (e->field.len < n) /* it never changes */
+	if (e->field.len < n) /* it is constant */
 		return &e->field;
 	n_ints = ints_number(e, values, n);
 	if (!n_ints)
@@ -155,7 +155,7 @@ static int text_number(struct log_encoder *e, const struct lp_log_text *t, uint6
 	return 0;
 }
 
-/* Texts, by a dictionary. */
+/* Encode texts with a dictionary. */
 static int texts_encode(struct log_encoder *e, const struct lp_log_text *texts, uint32_t n)
 {
 	int r = 0;
@@ -205,7 +205,7 @@ static void put_fields(struct strbuf *out, const struct lp_log *log)
 	}
 }
 
-/* Can these records form a frame? */
+/* Do these records fit into a frame? */
 static int log_check(const struct lp_log *log, struct lp_err *err)
 {
 	uint64_t bytes = 0;
@@ -230,7 +230,7 @@ static int log_check(const struct lp_log *log, struct lp_err *err)
 	return 0;
 }
 
-/* Chunk 0, and the chunks that follow it in dense frames. */
+/* Write chunk 0, and in dense frames the chunks after it. */
 static int put_contents(struct log_encoder *e, const struct lp_log *log, bool packed)
 {
 	int r = 0;

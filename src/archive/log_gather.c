@@ -23,7 +23,8 @@ int log_gather_reserve(struct log_gather *g, size_t bytes)
 
 	strbuf_reserve(&g->bytes, bytes);
 	if (g->bytes.failed) {
-		g->bytes.failed = false; /* the existing texts are intact; the next may fit again */
+		g->bytes.failed = false; /* the existing texts are intact; the next one may fit
+					  * again */
 		return -ENOMEM;
 	}
 	if (g->n < g->cap)
@@ -63,7 +64,7 @@ static int64_t ns_to_us(int64_t ns)
 	return ns / 1000 - (ns % 1000 < 0);
 }
 
-/* The time that records first .. first+n-1 cover. */
+/* The time range of the records first .. first+n-1. */
 static void slice_span(const struct log_gather *g, size_t first, struct lp_log *log)
 {
 	const int64_t *time = g->ints[g->time_field] + first;
@@ -82,7 +83,7 @@ static void slice_span(const struct log_gather *g, size_t first, struct lp_log *
 	log->last_us = ns_to_us(to);
 }
 
-/* The texts of a field in a slice, in the form that the archive needs. */
+/* The texts of a field in a slice, in the form for the archive. */
 static struct lp_log_text *slice_texts(
 	const struct log_gather *g, uint32_t field, size_t first, uint32_t n)
 {

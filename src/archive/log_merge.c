@@ -5,24 +5,24 @@
 #include "base/cleanup.h"
 #include <errno.h>
 
-/* The records of one frame: enough to compress well, few enough to read a part of a log.
+/* The records of one frame: enough to compress well, but few enough to read only a part of a log.
  */
 #define MERGE_RECORDS (UINT32_C(1) << 17)
 #define MERGE_TEXT_BYTES (UINT64_C(8) << 20)
 
 struct log_merge {
 	struct lp_archive_writer *to;
-	/* The description of the gathered records; n_records 0: there are none. */
+	/* The description of the collected records; n_records 0: none. */
 	struct lp_log log;
 	struct lp_log_field fields[LP_LOG_FIELDS_MAX];
-	struct strbuf names; /* the log's, and those of the fields and units, NUL-terminated */
+	struct strbuf names; /* of the log, of the fields and of the units, NUL-terminated */
 	const int64_t *ints[LP_LOG_FIELDS_MAX];
 	const struct lp_log_text *texts[LP_LOG_FIELDS_MAX];
-	/* The memory behind `ints` and `texts`. */
+	/* The memory for `ints` and `texts`. */
 	int64_t *int_room[LP_LOG_FIELDS_MAX];
 	struct lp_log_text *text_room[LP_LOG_FIELDS_MAX];
 	size_t cap_ints[LP_LOG_FIELDS_MAX], cap_texts[LP_LOG_FIELDS_MAX];
-	char **blocks; /* bytes of texts, a block per frame that was taken over */
+	char **blocks; /* bytes of texts, one block per frame that was added */
 	size_t n_blocks, cap_blocks;
 	uint64_t text_bytes;
 };
@@ -70,7 +70,7 @@ static uint64_t log_text_bytes(const struct lp_log *log)
 	return bytes;
 }
 
-/* Do these records follow the gathered ones, with the same fields? */
+/* Do these records follow the collected ones, with the same fields? */
 static bool merge_continues(const struct log_merge *m, const struct lp_log *log)
 {
 	const struct lp_log *have = &m->log;
@@ -114,7 +114,7 @@ static int merge_begin(struct log_merge *m, const struct lp_log *log)
 	return 0;
 }
 
-/* Make room for the records of `log` after the gathered ones, and a block for its texts. */
+/* Make room for the records of `log` after the collected ones, and a block for its texts. */
 static int merge_reserve(struct log_merge *m, const struct lp_log *log, uint64_t bytes)
 {
 	size_t n = (size_t)m->log.n_records + log->n_records;

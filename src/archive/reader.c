@@ -23,7 +23,7 @@ struct reader {
 	size_t next;	  /* frame */
 	uint8_t *needed;  /* [frame] must it be decoded? */
 	char *meta;	  /* "key=value" lines */
-	char *meta_lines; /* the same with NUL after each line */
+	char *meta_lines; /* the same with a NUL after each line */
 	const struct lp_select *select;
 	struct lp_warn *warn;
 	struct data_decoder *decoder;
@@ -62,7 +62,7 @@ static bool frame_in_time(const struct reader *r, const struct frame *f)
 		(!r->select->to_us || f->first_us < r->select->to_us);
 }
 
-/* Which frames must be decoded: those that are wanted, and those before them back to a key frame.
+/* Find the frames to decode: the selected ones, and those before them back to a key frame.
  */
 static int frames_mark_needed(struct reader *r)
 {
@@ -82,7 +82,7 @@ static int frames_mark_needed(struct reader *r)
 	return 0;
 }
 
-/* Report a damaged frame: its bytes and its seconds. */
+/* Report a damaged frame: its position and its time. */
 static void reader_damage(struct reader *r, const struct frame *f, const char *why)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
@@ -145,7 +145,7 @@ static int reader_next(struct lp_source *s, struct lp_batch **ret_batch, struct 
 
 static const struct lp_source_ops reader_ops = {.next = reader_next, .close = reader_close};
 
-/* Ask the selection once for every column and component. */
+/* Call the selection once for every column and component. */
 static int reader_select(struct reader *r)
 {
 	const struct lp_catalogue *c = r->source.catalogue;
@@ -187,7 +187,7 @@ static void reader_tell_gaps(struct reader *r)
 			r->source.path, r->frames.unfinished);
 }
 
-/* The span of all frames of a type; false if there are none. */
+/* The time range of all frames of a type; false if there are none. */
 static bool reader_span(struct reader *r, uint8_t type)
 {
 	bool any = false;
@@ -206,7 +206,7 @@ static bool reader_span(struct reader *r, uint8_t type)
 	return any;
 }
 
-/* The nominal interval and the span of the data, or else of the logs. */
+/* Set the nominal interval and the time range of the data, or of the logs if there is no data. */
 static void reader_describe(struct reader *r)
 {
 	size_t len;
@@ -333,7 +333,7 @@ int lp_archive_events(const struct lp_source *source,
 
 DEFINE_CLEANUP(struct log_decoder *, log_decoder_free);
 
-/* A log frame that is wanted was damaged. */
+/* Report a damaged log frame that was selected. */
 static int log_damage(const struct reader *r, const struct frame *f, struct lp_err *err)
 {
 	lp_warn_raise(r->warn,
@@ -342,7 +342,7 @@ static int log_damage(const struct reader *r, const struct frame *f, struct lp_e
 	return lp_err_prefix(err, "%s, byte %" PRIu64, r->source.path, f->offset);
 }
 
-/* Decode the frame if it is of the log `name`: 1; 0 if it is of another one. */
+/* Decode the frame if it belongs to the log `name`. 1, or 0 if it belongs to another one. */
 static int log_read(const struct reader *r, struct log_decoder *d, const struct frame *f,
 	const char *name, struct lp_log *ret, struct lp_err *err)
 {

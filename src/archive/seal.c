@@ -37,7 +37,7 @@ struct sealing {
 	int dir, fd;
 	struct stat st;
 	const char *path;
-	char *tmp; /* the whole name of the new one */
+	char *tmp; /* the full name of the new file */
 };
 
 static void sealing_release(struct sealing *s)
@@ -49,7 +49,7 @@ static void sealing_release(struct sealing *s)
 	free(s->tmp);
 }
 
-/* Open it, and make sure that nobody writes to it meanwhile. */
+/* Open the file, and make sure that no other process writes to it. */
 static int sealing_open(struct sealing *s, struct lp_err *err)
 {
 	s->dir = dir_open_of(s->path, err);
@@ -144,7 +144,7 @@ static int copy_log(void *ctx, const struct lp_log *log)
 
 DEFINE_CLEANUP(struct log_merge *, log_merge_free);
 
-/* Log after log, each in large frames. */
+/* Copy the logs one after the other, each in large frames. */
 static int copy_logs(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
 {
 	struct log_names names = {0};
@@ -183,11 +183,11 @@ static char *extra_lines(const char *meta)
 	return strbuf_take(&extra);
 }
 
-/* The catalogue, events, samples and logs of one file into another. */
+/* Copy the catalogue, events, samples and logs of one file to another. */
 static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
 {
 	struct event_copy copy = {.to = to, .err = err};
-	struct lp_batch nothing = {0}; /* brings the catalogue, also of a file without samples */
+	struct lp_batch nothing = {0}; /* writes the catalogue, even for a file without samples */
 	int r = lp_archive_write(to, from->catalogue, &nothing, LP_ARCHIVE_DENSE, err);
 
 	if (r == 0)
@@ -199,7 +199,7 @@ static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, s
 	return r;
 }
 
-/* A new file with the same meta, contents, owner and permissions. */
+/* Write a new file with the same meta, contents, owner and permissions. */
 static int rewrite(const struct sealing *s, struct lp_source *from, struct lp_err *err)
 {
 	_cleanup_free_ char *extra = extra_lines(reader_meta(from));
@@ -212,7 +212,7 @@ static int rewrite(const struct sealing *s, struct lp_source *from, struct lp_er
 
 	if (!extra)
 		return lp_err_sys(err, -ENOMEM, "cannot seal");
-	unlinkat(s->dir, path_basename(s->tmp), 0); /* left by a seal that was interrupted */
+	unlinkat(s->dir, path_basename(s->tmp), 0); /* left by an interrupted seal */
 	r = writer_create(s->dir, s->tmp, 0600, &meta, &to, err);
 	if (r < 0)
 		return r;
@@ -225,7 +225,7 @@ static int rewrite(const struct sealing *s, struct lp_source *from, struct lp_er
 	return lp_archive_close(to, err);
 }
 
-/* Is the file still the one that was read? */
+/* Is it still the file that was read? */
 static bool is_same(const struct sealing *s)
 {
 	struct stat now;
@@ -267,6 +267,6 @@ int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
 		unlinkat(s.dir, path_basename(s.tmp), 0);
 		return lp_err_prefix(err, "cannot seal");
 	}
-	dir_sync(s.dir); /* best effort: the old file has the same data as the new one */
+	dir_sync(s.dir); /* best effort: the old file has the same data */
 	return 0;
 }

@@ -110,7 +110,7 @@ void trace_log_free(struct trace_log *l)
 	free(l);
 }
 
-/* The name of the call or signal, "" if it has none: constants of the tables. */
+/* The name of the call or signal, a constant; "" if it has none. */
 static const char *event_name(const struct trace_event *e)
 {
 	char buf[SYSCALL_NAME_MAX];
@@ -224,10 +224,11 @@ struct log_reading {
 	const struct trace_log_reader *to;
 	struct lp_err *err;
 	struct log_fields f;
-	char *name; /* TRACE_TEXT_MAX + 1: a text with a NUL */
+	char *name; /* TRACE_TEXT_MAX + 1 bytes, for a text with a NUL */
 };
 
-/* Numbers of calls differ between machines: if the name is known, use this machine's number. */
+/* The numbers of calls differ between machines. If the name is known, use the number on this
+ * machine. */
 static uint16_t call_number(const struct trace_event *e, const struct lp_log_text *name)
 {
 	const struct syscall_info *info = syscall_get(e->nr);

@@ -17,38 +17,39 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* A key frame this often: after a lost frame counters are relative until the next one. */
+/* The interval of key frames: after a lost frame, counters are relative until the next key
+ * frame. */
 #define KEY_EVERY 60
-/* The whole catalogue is repeated soon after it has grown (later if it is large, as it takes time
- * and space), and then this often. */
+/* The whole catalogue is repeated soon after it has grown (later if it is large, because that takes
+ * time and space), and then at this interval. */
 #define CATALOGUE_SOON 6
 #define CATALOGUE_SOON_SHARE 64
 #define CATALOGUE_EVERY 360
-/* In the map of ids: a place in the caller's catalogue that is free. */
+/* In the map of ids: a free place in the caller's catalogue. */
 #define NOBODY UINT32_MAX
 
 struct lp_archive_writer {
 	int fd;
 	char *path;
 	char *meta;
-	struct frame_list frames; /* frames.end is where the next one goes */
+	struct frame_list frames; /* frames.end is the offset of the next frame */
 	struct data_encoder *encoder;
-	struct lp_catalogue *catalogue; /* with the file's own numbers */
+	struct lp_catalogue *catalogue; /* with the numbers of the file */
 	uint32_t schemas_written, components_written;
-	bool relabelled; /* a component that was written has got other labels */
+	bool relabelled; /* the labels of a component in the file have changed */
 	uint64_t cells_max;
-	/* The map from the caller's catalogue to the file's numbers. */
-	uint64_t mapped, mapped_changes; /* which catalogue, and its state then; 0: none */
+	/* The map from the caller's catalogue to the numbers of the file. */
+	uint64_t mapped, mapped_changes; /* the catalogue, and its state; 0: none */
 	uint32_t *schema_map, *id_map;
 	size_t cap_schema_map, n_id_map, cap_id_map;
 	/* The chain of loose frames. */
 	struct chain {
-		bool open;		      /* a loose frame may follow the last one */
+		bool open;		      /* a loose frame may continue the last one */
 		int64_t last_wall, last_mono; /* last sample written */
 		unsigned since_key, since_catalogue;
-		bool catalogue_soon; /* it has grown since its last copy */
+		bool catalogue_soon; /* the catalogue has grown since its last copy */
 	} chain;
-	/* The state before the last batch, and how much of it survives power loss. */
+	/* The state before the last batch, and how much of the file survives power loss. */
 	struct before {
 		struct chain chain;
 		size_t n_frames;
@@ -56,8 +57,8 @@ struct lp_archive_writer {
 		uint32_t schemas_written, components_written;
 	} before;
 	uint64_t synced_end;
-	/* The logs in the file, known once the first one is written. */
-	struct log_encoder *log_encoder; /* NULL before that */
+	/* The logs in the file, known when the first one is written. */
+	struct log_encoder *log_encoder; /* NULL before the first log */
 	struct log_count {
 		char *name;
 		uint64_t n_records;
@@ -109,7 +110,7 @@ void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max)
 	w->cells_max = cells_max;
 }
 
-/* Two writers would overwrite each other. On a file system without locks nothing prevents that. */
+/* Two writers would overwrite each other. A file system without locks does not prevent that. */
 static int writer_lock(struct lp_archive_writer *w, struct lp_err *err)
 {
 	if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -155,7 +156,7 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 	return writer_create(AT_FDCWD, path, 0644, meta, ret_writer, err);
 }
 
-/* Read the catalogue of the file that is to be continued. */
+/* Read the catalogue of the file to continue. */
 static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err)
 {
 	int r = meta_load(w->fd, &w->frames, w->catalogue, &w->meta, NULL, err);
@@ -169,7 +170,7 @@ static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err
 	return w->meta ? 0 : lp_err_sys(err, -ENOMEM, "cannot append");
 }
 
-/* Continue a file that was opened; a negative errno was already reported. */
+/* Continue an open file. A negative errno was already reported. */
 static int append_to(
 	int fd, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
 {
@@ -190,7 +191,8 @@ static int append_to(
 		r = writer_load_catalogue(w, err);
 	if (r < 0)
 		return lp_err_prefix(err, "cannot append to %s", path);
-	/* Damage after the last sound frame stays where it is: it may still be rescued by hand. */
+	/* Damage after the last intact frame stays in the file: it may be possible to repair it by
+	 * hand. */
 	if (w->frames.n_gaps && w->frames.gaps[w->frames.n_gaps - 1].to == w->frames.size)
 		w->frames.end = w->frames.size;
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
@@ -223,7 +225,7 @@ void writer_give(struct lp_archive_writer *w, const struct stat *like)
 		fchmod(w->fd, like->st_mode & 07777);
 }
 
-/* Write bytes to the end of the file. On failure nothing remains of them. */
+/* Write bytes to the end of the file. On failure none of them remain. */
 static int writer_put(
 	struct lp_archive_writer *w, const void *bytes, size_t size, struct lp_err *err)
 {
@@ -231,14 +233,14 @@ static int writer_put(
 
 	if (r == 0)
 		return 0;
-	/* The part of the frame that fit on a full disk is cut off again. If that fails too, the
-	 * next write starts at the same place and overwrites it. */
+	/* Remove the part of the frame that fit on a full disk. If that fails too, the next write
+	 * begins at the same offset and overwrites it. */
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
 		return lp_err_sys(err, r, "cannot write %s (nor truncate it again)", w->path);
 	return lp_err_sys(err, r, "cannot write %s", w->path);
 }
 
-/* Write a whole frame and note it for the index. */
+/* Write a whole frame, and note it for the index. */
 static int writer_put_frame(struct lp_archive_writer *w, const void *bytes, size_t size,
 	struct frame *f, struct lp_err *err)
 {
@@ -254,7 +256,7 @@ static int writer_put_frame(struct lp_archive_writer *w, const void *bytes, size
 	return frame_list_add(&w->frames, f); /* there is room */
 }
 
-/* Frame a payload that needs no chunks (catalogue, event). */
+/* Write a payload without chunks (catalogue, event) as a frame. */
 static int writer_put_payload(struct lp_archive_writer *w, struct frame *f, const void *payload,
 	size_t size, struct lp_err *err)
 {
@@ -271,8 +273,8 @@ static int writer_put_payload(struct lp_archive_writer *w, struct frame *f, cons
 	return writer_put_frame(w, bytes.text, bytes.len, f, err);
 }
 
-/* Write the new part of the catalogue, or all of it. Memory for the frames until the next whole
- * catalogue is allocated here, so that none is needed in between. */
+/* Write the new part of the catalogue, or all of it. Allocates memory for all frames until the next
+ * whole catalogue, so that none is needed in between. */
 static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf payload = {0};
@@ -295,7 +297,7 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 	return 0;
 }
 
-/* Is a component still mapped to one of the same name and labels? */
+/* Is a component still mapped to one with the same name and labels? */
 static bool map_holds(struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id)
 {
 	const struct lp_component *theirs = &c->components[id], *ours;
@@ -340,7 +342,7 @@ static int map_component(
 		comp->labels, &w->id_map[id], err);
 }
 
-/* Give the caller's schemas and components numbers of the file. */
+/* Map the caller's schemas and components to numbers of the file. */
 static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
 {
 	int r;
@@ -375,7 +377,7 @@ static int batch_complete(const struct lp_batch *b)
 	return 0;
 }
 
-/* Does this slice continue exactly where the file ends? Then counters need no bases. */
+/* Does this slice continue exactly where the file ends? If so, counters need no bases. */
 static bool writer_continues(const struct lp_archive_writer *w, const struct data_slice *sl)
 {
 	const struct lp_batch *b = sl->batch;
@@ -410,7 +412,7 @@ static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalog
 	return 0;
 }
 
-/* The part of the catalogue that the file lacks, or a copy if one is due. */
+/* Write the part of the catalogue that the file lacks, or a copy if one is due. */
 static int writer_update_catalogue(struct lp_archive_writer *w, struct lp_err *err)
 {
 	unsigned soon = CATALOGUE_SOON + w->catalogue->n_components / CATALOGUE_SOON_SHARE;
@@ -424,7 +426,7 @@ static int writer_update_catalogue(struct lp_archive_writer *w, struct lp_err *e
 	return 0;
 }
 
-/* The samples of a batch, in as many frames as they need. */
+/* Write the samples of a batch, in as many frames as necessary. */
 static int writer_put_batch(struct lp_archive_writer *w, const struct lp_catalogue *c,
 	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err)
 {
@@ -453,7 +455,7 @@ static struct before writer_state(const struct lp_archive_writer *w)
 		.components_written = w->components_written};
 }
 
-/* Remove what has been written to the file since then. */
+/* Remove everything that was written to the file since then. */
 static void writer_undo(struct lp_archive_writer *w, const struct before *before)
 {
 	if (w->frames.n == before->n_frames)
@@ -461,7 +463,7 @@ static void writer_undo(struct lp_archive_writer *w, const struct before *before
 	w->frames.n = before->n_frames;
 	w->frames.end = before->end;
 	w->chain = before->chain;
-	/* If this fails too, the next write overwrites what is there. */
+	/* If this fails too, the next write overwrites it. */
 	if (ftruncate(w->fd, (off_t)before->end) < 0)
 		w->chain.open = false;
 }
@@ -488,7 +490,7 @@ int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *cat
 }
 
 /* Write bytes of the file again: after a failed sync the kernel considers them written. Errors are
- * ignored, as there is no other copy of them. */
+ * ignored, because there is no other copy. */
 static void writer_rewrite(struct lp_archive_writer *w, uint64_t from, uint64_t to)
 {
 	uint8_t buf[4096];
@@ -508,7 +510,7 @@ void writer_take_back(struct lp_archive_writer *w)
 	writer_undo(w, &w->before);
 	w->schemas_written = w->before.schemas_written;
 	w->components_written = w->before.components_written;
-	w->relabelled = true; /* perhaps: the whole catalogue will contain it */
+	w->relabelled = true; /* possibly: the whole catalogue will contain it */
 	writer_rewrite(w, w->synced_end, w->frames.end);
 }
 
@@ -522,7 +524,7 @@ int lp_archive_write_event(
 	return writer_put_payload(w, &f, text, strlen(text), err);
 }
 
-/* The count of a log's records, NULL if there can be no further log. */
+/* The number of records of a log; NULL if no further log is possible. */
 static struct log_count *log_count_get(struct lp_archive_writer *w, const char *name)
 {
 	for (size_t i = 0; i < w->n_logs; i++) {
@@ -537,7 +539,7 @@ static struct log_count *log_count_get(struct lp_archive_writer *w, const char *
 
 DEFINE_CLEANUP(struct log_decoder *, log_decoder_free);
 
-/* Records of a log end here: later ones continue after them. */
+/* Note where the records of a log end, so that later ones continue after them. */
 static int log_count_raise(
 	struct lp_archive_writer *w, const char *name, uint64_t n_records, struct lp_err *err)
 {
@@ -604,7 +606,7 @@ int writer_put_log(struct lp_archive_writer *w, const struct lp_log *log,
 	/* Add an entry for the log first, so that counting cannot fail after the write. */
 	if (r == 0)
 		r = log_count_raise(w, log->name, 0, err);
-	/* The observer of the logs is written before the first. */
+	/* The observer of the logs is written before the first log. */
 	if (r == 0 && !w->frames.n)
 		r = writer_put_catalogue(w, true, err);
 	if (r == 0)
@@ -655,7 +657,7 @@ bool lp_archive_vanished(const struct lp_archive_writer *w)
 	return fstat(w->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* The whole catalogue once more, the index and the trailer. */
+/* Write the whole catalogue again, the index and the trailer. */
 static int writer_finish(struct lp_archive_writer *w, struct lp_err *err)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
