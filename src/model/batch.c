@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for this many components is never freed. */
+/* Memory for this many components is never freed. */
 #define SPARE_COMPONENTS 64
 
 struct lp_batch *lp_batch_new(uint32_t cap_samples)
@@ -70,7 +70,7 @@ int lp_batch_add_sample(struct lp_batch *b, int64_t wall_us, int64_t mono_us)
 	return 0;
 }
 
-/* Room for `cap` components; the columns in use keep their values. */
+/* Make room for `cap` components; the columns in use keep their values. */
 static int kind_reserve(struct lp_batch *b, struct lp_batch_kind *k, uint32_t cap)
 {
 	size_t cells = (size_t)cap * b->cap_samples;
@@ -96,7 +96,7 @@ static int kind_reserve(struct lp_batch *b, struct lp_batch_kind *k, uint32_t ca
 	return 0;
 }
 
-/* Give every selected column its (still empty) array. */
+/* Allocate an array for every selected column. */
 static int kind_init(struct lp_batch *b, struct lp_batch_kind *k, uint32_t schema,
 	uint32_t n_columns, const uint64_t *columns)
 {
@@ -157,7 +157,7 @@ int lp_batch_add_component(
 	return 0;
 }
 
-/* A bit mask of the columns that a kind holds. */
+/* A bit mask of the columns of a kind. */
 static void kind_mask(const struct lp_batch_kind *k, uint64_t mask[LP_COLUMNS_MAX / 64])
 {
 	memset(mask, 0, LP_COLUMNS_MAX / 8);
@@ -167,7 +167,7 @@ static void kind_mask(const struct lp_batch_kind *k, uint64_t mask[LP_COLUMNS_MA
 	}
 }
 
-/* Does a kind have far more room than this many components need? Memory for components that are
+/* Does a kind have far more memory than this many components need? Memory for components that are
  * gone is freed. */
 static bool is_wasted(const struct lp_batch_kind *k, uint32_t n_components)
 {
@@ -232,7 +232,7 @@ bool lp_batch_continues(const struct lp_batch *b, const struct lp_batch *next)
 		next->mono_us[0] == b->mono_us[last];
 }
 
-/* The row of component `id`: at its old place `hint`, elsewhere, or new. */
+/* Find the row of component `id`: at its old index `hint`, elsewhere, or a new one. */
 static int kind_row(
 	struct lp_batch *b, struct lp_batch_kind *k, uint32_t id, uint32_t hint, uint32_t *ret_row)
 {

@@ -1,4 +1,4 @@
-/* Some consecutive samples of a batch, as a batch of its own, without copying values. */
+/* Some consecutive samples of a batch as a separate batch, without copying values. */
 #ifndef MODEL_BATCH_SLICE_H
 #define MODEL_BATCH_SLICE_H
 
@@ -14,8 +14,8 @@ struct batch_slice {
 
 void batch_slice_release(struct batch_slice *s);
 
-/* Samples first .. end - 1 of `b`; the one before them is carried, if there is one. `*ret` is valid
- * until the next call and as long as `b` is, and must not be changed. 0 or -ENOMEM. */
+/* Samples first .. end - 1 of `b`; the sample before them is carried, if there is one. `*ret` is
+ * valid until the next call and as long as `b`. Do not change it. 0 or -ENOMEM. */
 int batch_slice_make(struct batch_slice *s, const struct lp_batch *b, uint32_t first, uint32_t end,
 	const struct lp_batch **ret);
 

@@ -18,7 +18,7 @@ static bool input_add_term(
 }
 
 /* Find the columns of one alternative, "rd_ios+wr_ios+dc_ios?". Inputs are integers: an LP_REAL
- * column of that name is a finished metric from elsewhere. */
+ * column with this name is a finished metric from another source. */
 static bool input_bind(
 	const struct lp_schema *schema, const char *spec, size_t len, struct bind_input *ret)
 {
@@ -43,10 +43,10 @@ static bool input_bind(
 		spec += term + 1;
 	}
 	ret->gauge = ret->n && !ret->terms[0].counter;
-	return true; /* no column at all, if all missing ones are optional */
+	return true; /* no column at all, if all are optional and missing */
 }
 
-/* The first alternative whose columns exist. */
+/* The first alternative with existing columns. */
 static bool alternatives_bind(
 	const struct lp_schema *schema, const char *spec, struct bind_input *ret)
 {
@@ -151,7 +151,7 @@ static bool direct_add(
 		return false;
 	if (b->real && bind_is_absurd(b, lp_cell_to_real(value)))
 		return false;
-	/* Raw counters and gauges are shown as they are: the last of several samples. */
+	/* Raw counters and gauges are not converted: the last of several samples counts. */
 	acc->in[0] = b->real ? acc->in[0] + lp_cell_to_real(value) : (double)value;
 	acc->n++;
 	return true;

@@ -22,22 +22,23 @@ struct bind_input {
 	bool gauge; /* its mean counts, not its growth */
 };
 
-/* How one metric is read from components of one schema. */
+/* How one metric is computed from components of one schema. */
 struct bind {
 	const struct lp_metric *metric; /* NULL: the column itself is the metric */
-	uint32_t column;		/* then: which, */
+	uint32_t column;		/* in that case: which column */
 	bool real;			/* the column is LP_REAL */
-	bool absolute; /* the column is a counter, shown as it is: only if it is not relative */
-	bool checked;  /* impossible values are missing: those above */
+	bool absolute; /* the column is an unconverted counter: not if it is relative */
+	bool checked;  /* impossible values count as missing: those above */
 	double least;  /* BIND_VALUE_MAX, and those below this */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
-	bool has_counters;  /* needs the sample before */
-	bool only_counters; /* and needs nothing but growths */
+	bool has_counters;  /* needs the previous sample */
+	bool only_counters; /* and needs only growths */
 };
 
-/* Bind metric `name` to `schema`: by an LP_REAL column of that name, else by the metric catalogue.
- * With `raw` it is the column of that name, whatever its type. False: this kind does not have it.
+/* Bind metric `name` to `schema`: by an LP_REAL column with this name, else by the metric
+ * catalogue. `raw`: use the column with this name, whatever its type. False: the kind does not have
+ * it.
  */
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret);
 
@@ -45,7 +46,7 @@ bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, str
 #define BIND_VALUE_MAX 1e18
 
 /* Is this value impossible: infinite, absurdly large, or negative although the metric is a time, an
- * amount or a number? NaN is no value at all. */
+ * amount or a number? NaN does not count as a value. */
 bool bind_is_absurd(const struct bind *b, double value);
 
 /* Does the binding read this column? */
@@ -58,22 +59,22 @@ struct bind_acc {
 	uint32_t n; /* samples */
 };
 
-/* Add sample `cell` of a kind's `columns` (its predecessor is cell - 1 and `dt_s` seconds earlier).
- * False: the sample has no value for this metric. */
+/* Add sample `cell` of a kind's `columns` (the previous sample is cell - 1, `dt_s` seconds
+ * earlier). False: the sample has no value for this metric. */
 bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double dt_s,
 	struct bind_acc *acc);
 
 /* The value of the sums; NaN if there are none. */
 double bind_value(const struct bind *b, const struct bind_acc *acc);
 
-/* The same if only the metric and the shape of the binding are left. */
+/* The same if only the metric and the shape of the binding are known. */
 double bind_shape_value(const struct lp_metric *metric, uint32_t shape, const struct bind_acc *acc);
 
-/* Add to `acc` the later sums of a binding of the same metric and shape. */
+/* Add the later sums of a binding with the same metric and shape to `acc`. */
 void bind_acc_join(struct bind_acc *acc, const struct bind_acc *later, uint32_t shape);
 
-/* A number for the meaning of the members of bind_acc. Sums of one binding can be continued by
- * another (a later file, a schema with more columns) only if both have the same shape. */
+/* A number for the meaning of the members of bind_acc. Another binding (of a later file, or of a
+ * schema with more columns) can continue the sums of a binding only if both have the same shape. */
 uint32_t bind_shape(const struct bind *b);
 
 #endif

@@ -122,7 +122,7 @@ int lp_catalogue_add_schema(
 	return 0;
 }
 
-/* A component that takes over a reference to its identity. */
+/* Make a component, which takes over a reference to its identity. */
 static struct lp_component component_of(struct lp_identity *identity, uint32_t schema)
 {
 	return (struct lp_component){.observer = identity->observer,
@@ -148,7 +148,7 @@ static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *la
 	return 0;
 }
 
-/* The key of a component in the index. The length keeps a/b + c apart from a + b/c. NULL: out of
+/* The key of a component in the index. The length distinguishes a/b + c from a + b/c. NULL: out of
  * memory. */
 static char *component_key(uint32_t schema, const char *observer, const char *name)
 {

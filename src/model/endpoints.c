@@ -53,7 +53,7 @@ bool endpoints_connected(const struct trace_endpoints *e)
 	return (e->family == AF_INET || e->family == AF_INET6) && e->remote_port != 0;
 }
 
-/* "10.0.0.1:24007" or "[fe80::1]:24007", `len` characters of it; the family, 0: neither. */
+/* "10.0.0.1:24007" or "[fe80::1]:24007", `len` characters. Returns the family; 0: neither. */
 static unsigned parse_end(const char *text, size_t len, uint8_t ret_address[16], uint16_t *ret_port)
 {
 	char copy[ENDPOINT_TEXT_MAX], *colon, *end;

@@ -1,4 +1,4 @@
-/* The ends of TCP connections as text, as descriptors, logs and components name them. */
+/* The ends of TCP connections as text, in the names of descriptors, logs and components. */
 #ifndef MODEL_ENDPOINTS_H
 #define MODEL_ENDPOINTS_H
 
@@ -15,11 +15,11 @@
 const char *endpoints_local(const struct trace_endpoints *e, char buf[ENDPOINT_TEXT_MAX]);
 const char *endpoints_remote(const struct trace_endpoints *e, char buf[ENDPOINT_TEXT_MAX]);
 
-/* The name of a connected socket, "tcp 10.0.0.1:24007 10.0.0.9:49151" (local, remote); of one that
- * has no remote end, "tcp 0.0.0.0:24007"; "tcp" if nothing is known. Returns `buf`. */
+/* The name of a connected socket, "tcp 10.0.0.1:24007 10.0.0.9:49151" (local, remote); "tcp
+ * 0.0.0.0:24007" without a remote end; "tcp" if nothing is known. Returns `buf`. */
 const char *endpoints_name(const struct trace_endpoints *e, char buf[ENDPOINTS_TEXT_MAX]);
 
-/* Parse such a name; false: it is not that of a connection. */
+/* Parse such a name; false: it is not a connection. */
 bool endpoints_parse(const char *name, struct trace_endpoints *ret);
 
 /* The ends in the text of an event with CAPTURE_ENDPOINTS; false: it has none. */

@@ -1,4 +1,4 @@
-/* Names of errors and signals. Numbers are this machine's. */
+/* Names of errors and signals. The numbers are those of this machine. */
 #include "model/syscalls.h"
 
 #include <errno.h>

@@ -9,18 +9,18 @@
 #define FD_MAX (1 << 22)
 
 struct named {
-	uint32_t name; /* 1 + its place in `texts`; 0: not open */
+	uint32_t name; /* 1 + its index in `texts`; 0: not open */
 	uint8_t file;
 };
 
 struct names_of {
-	struct names_of *next; /* in its bucket */
+	struct names_of *next; /* in the same bucket */
 	int32_t pid;
 	struct named *fds;
 	size_t cap;
 };
 
-/* Names repeat, so each is kept once and never freed. */
+/* Names repeat, so each is stored once and never freed. */
 struct fd_names {
 	struct names_of *buckets[1024];
 	struct strmap places;

@@ -1,5 +1,5 @@
-/* The names of descriptors, from the descriptor log. A reader of the syscall log applies the
- * changes as it goes, and asks for the name that a number had at that moment.
+/* The names of descriptors, from the descriptor log. A reader of the log of system calls applies
+ * the changes in order, and gets the name that a descriptor had at that moment.
  */
 #ifndef MODEL_FD_NAMES_H
 #define MODEL_FD_NAMES_H
@@ -13,8 +13,8 @@ void fd_names_free(struct fd_names *n);
 /* Apply a change. 0 or -ENOMEM. Numbers that no kernel assigns are ignored. */
 int fd_names_apply(struct fd_names *n, const struct trace_descriptor *d);
 
-/* The name of a descriptor; NULL: it is not open, as far as the log shows. Valid until the names
- * are freed. */
+/* The name of a descriptor; NULL: it is not open according to the log. Valid until the names are
+ * freed. */
 const char *fd_names_get(const struct fd_names *n, int32_t pid, int fd);
 /* The enum trace_file of a descriptor; TRACE_FILE_NONE if it is not open. */
 unsigned fd_names_file(const struct fd_names *n, int32_t pid, int fd);

@@ -19,7 +19,7 @@ void hosts_release(struct hosts *h)
 	*h = (struct hosts){0};
 }
 
-/* The number of an observer, which may be new. */
+/* The number of an observer, added if it is new. */
 static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
 {
 	char *name;
@@ -105,7 +105,7 @@ static const char *list_of(const struct hosts *h, const char *observer)
 	return NULL;
 }
 
-/* Find a word in the list, or with `begins` one that begins so: its place and length. */
+/* Find a word in the list; `begins`: a word that begins with it. Returns its place and length. */
 static const char *list_find(const char *list, const char *word, bool begins, size_t *ret_len)
 {
 	size_t len = strlen(word);
@@ -136,7 +136,7 @@ bool hosts_share_loopback(const struct hosts *h, const char *a, const char *b)
 	return x && y && len_a == len_b && !strncmp(x, y, len_a);
 }
 
-/* "[fe80::1]" is the address fe80::1. */
+/* "[fe80::1]" becomes fe80::1. */
 static void strip_brackets(char *address)
 {
 	size_t len = strlen(address);

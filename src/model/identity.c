@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* In one piece of memory: the text, whose end is the name, then the other fields. */
+/* One block of memory: the text, which ends with the name, then the other fields. */
 struct shared_identity {
-	struct lp_identity id; /* first, so that a pointer to one is a pointer to the other */
+	struct lp_identity id; /* must be first: a pointer to it is a pointer to the whole struct */
 	atomic_uint n_refs;
 	char bytes[];
 };
@@ -29,7 +29,7 @@ static char *bytes_put(char **at, const char *text, size_t len)
 struct fields {
 	const char *observer, *kind, *name, *labels;
 	size_t n_observer, n_kind;
-	const char *slash, *colon; /* "/" and ":", or "" where the text has none */
+	const char *slash, *colon; /* "/" and ":", or "" if the text has none */
 };
 
 static struct lp_identity *identity_make(const struct fields *f)

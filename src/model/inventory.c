@@ -62,7 +62,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* One line, without its newline. */
+/* Parse one line, without its newline. */
 static int line_take(struct inventory *inv, const char *line, size_t len, const char *name,
 	unsigned number, struct lp_err *err)
 {

@@ -1,5 +1,5 @@
-/* An inventory: the observers that must be there. A text file with one name per line; '#' begins a
- * comment. */
+/* An inventory: the observers that must deliver data. It is a text file with one name per line; '#'
+ * begins a comment. */
 #ifndef MODEL_INVENTORY_H
 #define MODEL_INVENTORY_H
 
@@ -18,17 +18,17 @@ struct inventory {
 	struct strmap index;
 };
 
-/* Read an inventory; "-" is standard input. Zero-initialise `ret`; inventory_release() it also
- * after a failure. Errors name file and line; an empty list is an error. */
+/* Read an inventory; "-" is standard input. Zero-initialise `ret`, and call inventory_release()
+ * even after a failure. Errors name file and line; an empty list is an error. */
 int inventory_read(const char *path, struct inventory *ret, struct lp_err *err);
 int inventory_parse(
 	const char *text, size_t len, const char *name, struct inventory *ret, struct lp_err *err);
 void inventory_release(struct inventory *inv);
 
-/* Why the text cannot be the name of an observer ("..."), or NULL. */
+/* Why the text is not a valid name of an observer, or NULL. */
 const char *inventory_refuses(const char *text, size_t len);
 
-/* Add a name that is not refused, unless it is already there. 0 or -ENOMEM. */
+/* Add a valid name, unless the inventory has it already. 0 or -ENOMEM. */
 int inventory_add(struct inventory *inv, const char *text, size_t len);
 
 bool inventory_has(const struct inventory *inv, const char *observer);

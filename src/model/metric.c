@@ -19,7 +19,7 @@ static const struct lp_metric *const tables[] = {
 static const struct lp_metric *all[METRICS_MAX + 1];
 static pthread_once_t all_once = PTHREAD_ONCE_INIT;
 
-/* The tables' rows in one list. */
+/* Combine the rows of all tables in one list. */
 static void all_build(void)
 {
 	size_t n = 0;

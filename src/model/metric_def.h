@@ -8,7 +8,7 @@
 /* Each metrics_<kind>.c defines `const struct lp_metric metrics_<kind>[]`, ended by a row without a
  * name. */
 
-/* a / b, and 0 where b is 0: no request, no wait. */
+/* a / b, or 0 if b is 0: without requests there is no wait. */
 static inline double metric_ratio(double a, double b)
 {
 	return b != 0 ? a / b : 0;
@@ -20,7 +20,7 @@ static inline double metric_rate(const double *in, double dt_s)
 	return in[0] / dt_s;
 }
 
-/* The first input as it is. */
+/* The first input, unchanged. */
 static inline double metric_value(const double *in, double dt_s)
 {
 	(void)dt_s;
@@ -34,7 +34,7 @@ static inline double metric_thousandth(const double *in, double dt_s)
 	return in[0] / 1000;
 }
 
-/* The first input for each of the second: the size of a request, for example. */
+/* The first input divided by the second: for example, the size of a request. */
 static inline double metric_each(const double *in, double dt_s)
 {
 	(void)dt_s;
@@ -53,14 +53,14 @@ static inline double metric_percent(const double *in, double dt_s)
 	return 100 * metric_each(in, dt_s);
 }
 
-/* Nanoseconds in the first input for each of the second, in ms; without a call there is no time. */
+/* The first input, in ns, divided by the second, in ms; without calls there is no value. */
 static inline double metric_mean_ms(const double *in, double dt_s)
 {
 	(void)dt_s;
 	return in[1] > 0 ? in[0] / in[1] / 1e6 : NAN;
 }
 
-/* The first input, which is in us, in seconds. */
+/* The first input, in us, in seconds. */
 static inline double metric_value_s(const double *in, double dt_s)
 {
 	(void)dt_s;

@@ -4,7 +4,7 @@
 
 #include <limpet/metric.h>
 
-/* Is it a time that requests or calls take, so that more is slower? */
+/* Is it the duration of requests or calls, so that more is slower? */
 static inline bool role_is_time(enum lp_role role)
 {
 	return role == LP_ROLE_LATENCY || role == LP_ROLE_SERVICE;
@@ -16,14 +16,14 @@ static inline bool role_is_slowness(enum lp_role role)
 	return role_is_time(role) || role == LP_ROLE_BUSY;
 }
 
-/* Is the worse side of it harmful? Otherwise it is evidence only: a disk that is busier than its
- * peers, or differs in a metric of unknown meaning, may be the better one. */
+/* Is its worse side harmful? If not, it is only evidence: a disk that is busier than its peers, or
+ * differs in a metric of unknown meaning, may be the better one. */
 static inline bool role_is_harm(enum lp_role role)
 {
 	return role != LP_ROLE_OTHER && role != LP_ROLE_BUSY;
 }
 
-/* Is less of it the worse side? */
+/* Is less worse? */
 static inline bool role_is_worse_below(enum lp_role role)
 {
 	return role == LP_ROLE_WINDOW || role == LP_ROLE_YIELD;

@@ -1,6 +1,6 @@
 /* Metrics of one kind of call on one kind of file of one traced process (`limpet trace syscalls`).
- * They are shown, but never judged. The columns h0..h39 are the histogram: hB counts calls of 2^B
- * to 2^(B+1) ns. */
+ * They are only shown, and never judged. The columns h0..h39 are the histogram: hB counts calls of
+ * 2^B to 2^(B+1) ns. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_call[];

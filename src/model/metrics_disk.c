@@ -1,11 +1,11 @@
-/* Metrics of disks, as sysstat and the thesis' Table 3.1 define them. */
+/* Metrics of disks, as defined by sysstat and by Table 3.1 of the thesis. */
 #include "model/metric_def.h"
 
 #define IOS "ios|rd_ios+wr_ios+dc_ios?"
 #define SECTORS "rd_sec+wr_sec+dc_sec?"
 #define TICKS "rd_ticks+wr_ticks+dc_ticks?"
 
-/* Milliseconds of waiting that add up in each second: the average number of waiting requests. */
+/* The sum of waiting times in ms per second: the average number of waiting requests. */
 static double queue_length(const double *in, double dt_s)
 {
 	return in[0] / (1000 * dt_s);

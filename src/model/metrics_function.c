@@ -1,15 +1,15 @@
 /* Metrics of functions, one component each; together they are an observer's vector (vector_view.h).
- * The floors are those below which the behaviour paper calls a function rarely used: 100 samples,
+ * The floors come from the behaviour paper, which calls a function rarely used below 100 samples,
  * or 1 s, per minute. */
 #include "model/metric_def.h"
 
-/* Calls per second; unknown (VECTOR_OFF) for a function that is switched off somewhere. */
+/* Calls per second; unknown (VECTOR_OFF) if the function is switched off on some server. */
 static double rate_counted(const double *in, double dt_s)
 {
 	return in[1] > 0 ? -INFINITY : in[0] / dt_s;
 }
 
-/* Nanoseconds per second, in ms, likewise. */
+/* The same for nanoseconds per second, in ms. */
 static double rate_ms(const double *in, double dt_s)
 {
 	return in[1] > 0 ? -INFINITY : in[0] / dt_s / 1e6;

@@ -1,4 +1,4 @@
-/* Metrics of GPFS file systems as a node sees them. */
+/* Metrics of GPFS file systems, measured by a node. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_gpfs[];

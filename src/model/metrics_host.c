@@ -4,7 +4,7 @@
 #define CPU_ALL                                                                                    \
 	"cpu_user+cpu_nice?+cpu_system+cpu_idle+cpu_iowait?+cpu_irq?+cpu_softirq?+cpu_steal?"
 
-/* Microseconds of stall in each second, as a percentage. */
+/* Microseconds of stall per second, as a percentage. */
 static double stall_share(const double *in, double dt_s)
 {
 	return in[0] / (1e4 * dt_s);

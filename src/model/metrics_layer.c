@@ -1,5 +1,5 @@
-/* Metrics of the layers of the I/O stack (`limpet stack`). Those of servers are compared: layers of
- * the same name on all servers are peers. Those of programs are only shown. */
+/* Metrics of the layers of the I/O stack (`limpet stack`). Layers of servers are compared: those
+ * with the same name on all servers are peers. Layers of programs are only shown. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_layer[];

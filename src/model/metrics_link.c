@@ -1,4 +1,4 @@
-/* Metrics of network adapters, as ethtool shows them. */
+/* Metrics of network adapters, from ethtool. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_link[];

@@ -1,7 +1,7 @@
 /* Metrics of LNet. */
 #include "model/metric_def.h"
 
-/* Negative credits are the number of messages that wait for one. */
+/* Negative credits are the number of messages that wait for a credit. */
 static double queued(const double *in, double dt_s)
 {
 	(void)dt_s;

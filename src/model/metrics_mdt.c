@@ -1,4 +1,4 @@
-/* Metrics of Lustre MDTs as their server sees them. */
+/* Metrics of Lustre MDTs, measured by their server. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_mdt[];

@@ -1,4 +1,4 @@
-/* Metrics of GPFS NSDs as their server sees them. */
+/* Metrics of GPFS NSDs, measured by their server. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_nsd[];

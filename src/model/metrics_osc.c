@@ -1,4 +1,4 @@
-/* Metrics of Lustre OSTs as a client sees them. */
+/* Metrics of Lustre OSTs, measured by a client. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_osc[];

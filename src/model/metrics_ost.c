@@ -1,15 +1,15 @@
-/* Metrics of Lustre OSTs as their server sees them. */
+/* Metrics of Lustre OSTs, measured by their server. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. Requests that took no time at all
- * were not timed. */
+/* The first input, in us, divided by the second, in ms. If the time is 0, requests were not
+ * timed. */
 static double timed_ms(const double *in, double dt_s)
 {
 	(void)dt_s;
 	return in[0] > 0 || in[1] <= 0 ? metric_ratio(in[0], in[1]) / 1000 : NAN;
 }
 
-/* The used part of the second input, in percent; the first is what is free. */
+/* The used share of the second input, in percent; the first input is the free part. */
 static double used(const double *in, double dt_s)
 {
 	(void)dt_s;

@@ -1,5 +1,5 @@
-/* Metrics of a profile as a whole. They show how good the samples are, not how a server is
- * doing. */
+/* Metrics of a profile as a whole. They describe the quality of the samples, not the state of a
+ * server. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_profile[];

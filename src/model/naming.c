@@ -8,7 +8,7 @@
 
 #define LABEL_MAX 256
 
-/* Pooled connections, and those with one address. */
+/* Pooled connections, and connections with one address. */
 static bool add_connection(struct strbuf *sb, const struct lp_identity *component)
 {
 	struct connection c;
@@ -20,7 +20,7 @@ static bool add_connection(struct strbuf *sb, const struct lp_identity *componen
 	else if (c.servers)
 		strbuf_printf(sb, "TCP %s",
 			c.end == CONNECTION_ALL ? "among servers" : "as other servers see it");
-	/* Connections that a server accepted are `out` for the others. */
+	/* Connections that a server accepted are `out` for the other side. */
 	else if (c.end == CONNECTION_ALL)
 		strbuf_printf(sb, "TCP %s", c.out ? "to servers" : "from clients");
 	else

@@ -1,6 +1,6 @@
-/* What an operator calls a component: "oss5: disk sdb" for oss5/disk:sdb.
+/* The names of components for operators: "oss5: disk sdb" for oss5/disk:sdb.
  *
- * limpet's own names identify a component in files and on command lines. Sentences use these words
+ * limpet's own names identify components in files and on command lines. Sentences use these names
  * instead.
  */
 #ifndef MODEL_NAMING_H
@@ -16,15 +16,15 @@ void naming_add_thing(struct strbuf *sb, const struct lp_identity *component);
 /* The server and the component: "oss5: disk sdb"; "oss5" for a host. */
 void naming_add(struct strbuf *sb, const struct lp_identity *component);
 
-/* A part of the system, as an incident names it: "oss5" for "observer:oss5", "controller ddn12a"
- * for "controller:ddn12a". */
+/* A part of the systemas it is named in an incident: "oss5" for "observer:oss5", "controller
+ * ddn12a" for "controller:ddn12a". */
 void naming_add_part(struct strbuf *sb, const char *part);
 
 /* Names that stay the same when the kernel renumbers its devices: "mpatha, serial ZC1A,
- * wwn-0x5000c5". Adds nothing if there are none. Returns whether it added any. */
+ * wwn-0x5000c5". Returns false, and adds nothing, if there are none. */
 bool naming_add_stable(struct strbuf *sb, const struct lp_identity *component);
 
-/* A word of a shell command, in single quotes if it needs them. */
+/* Add a word of a shell command, in single quotes if necessary. */
 void naming_add_quoted(struct strbuf *sb, const char *word);
 
 #endif

@@ -29,7 +29,7 @@ void process_note_write(const struct process_note *n, char ret[PROCESS_NOTE_MAX]
 		n->program, n->pid, n->uid, n->command);
 }
 
-/* Read the number after `key` at `*at`, and the blank after it; `*at` moves on. */
+/* Parse the number after `key` at `*at`, and the blank after it; `*at` moves past them. */
 static bool take_number(const char **at, const char *key, int64_t least, int64_t most, int64_t *ret)
 {
 	size_t len = strlen(key);

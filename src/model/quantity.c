@@ -21,7 +21,7 @@ static const struct step bytes[] = {
 static const struct step times[] = {{86400 * 2, " days"}, {3600, " h"}, {60, " min"}, {1, " s"},
 	{1e-3, " ms"}, {1e-6, " us"}, {0, " ns"}};
 
-/* The unit of the catalogue as a multiple of the scale's own, for each of `per`. */
+/* The unit of the catalogue as a multiple of the scale's unit, per `per`. */
 struct scale {
 	const char *unit;
 	const struct step *steps;
@@ -61,7 +61,7 @@ static const struct scale *scale_find(const char *unit)
 	return NULL;
 }
 
-/* Three significant digits, without an exponent where people would not write one. */
+/* Three significant digits, without an exponent if people would not write one. */
 static void digits_write(double value, const char *unit, const char *per, char *buf)
 {
 	double size = fabs(value);
@@ -79,8 +79,8 @@ static void digits_write(double value, const char *unit, const char *per, char *
 			value, unit, per);
 }
 
-/* The step that a value of a scale is written in. A value that would round up to the next step's
- * unit uses that step. */
+/* The step for a value. A value that would be rounded up to the unit of the next step uses that
+ * step. */
 static const struct step *step_find(double value, const struct scale *s)
 {
 	size_t i = 0;
@@ -90,7 +90,7 @@ static const struct step *step_find(double value, const struct scale *s)
 	return &s->steps[i];
 }
 
-/* The divisor for a value in the scale's own unit that is written at this step. */
+/* The divisor for a value, in the unit of the scale, at this step. */
 static double step_size(const struct step *step, const struct scale *s)
 {
 	if (step->from == 86400 * 2)

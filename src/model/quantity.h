@@ -2,7 +2,7 @@
  *
  * Units are those of the metric catalogue. Three of them are rewritten: sectors become bytes, "1/s"
  * becomes "/s", and long times become seconds, minutes, hours or days. Bytes are counted in powers
- * of 1000. A unit that is not known is appended as it is.
+ * of 1000. An unknown unit is appended unchanged.
  */
 #ifndef MODEL_QUANTITY_H
 #define MODEL_QUANTITY_H
@@ -16,18 +16,18 @@
  * Returns `buf`. */
 const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TEXT_MAX]);
 
-/* A round value of an axis, without zeros at the end: "40 ms" where quantity_format() writes
+/* Format a round value of an axis, without trailing zeros: "40 ms" where quantity_format() writes
  * "40.0 ms". Returns `buf`. */
 const char *quantity_format_tick(double value, const char *unit, char buf[QUANTITY_TEXT_MAX]);
 
-/* The size, in `unit`, of the unit that `value` is written in: 1000 for "ms" if that is seconds.
- * Multiples of it, or of its parts, are round numbers when they are written. */
+/* The size, in `unit`, of the unit in which `value` is written: 1000 for "ms" if it is written in
+ * seconds. Multiples of it, and simple fractions, are written as round numbers. */
 double quantity_unit_size(double value, const char *unit);
 
 /* Append the text of quantity_format() to a string. */
 void quantity_add(struct strbuf *sb, double value, const char *unit);
 
-/* A ratio: "9.4x", "0.22x", "120x". An infinite one (no peer has any), or none, is "-". Returns
+/* A ratio: "9.4x", "0.22x", "120x". An infinite ratio (no peer has any), or NaN, is "-". Returns
  * `buf`. */
 const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX]);
 

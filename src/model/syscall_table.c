@@ -1,6 +1,6 @@
-/* The calls of this machine. Numbers come from the headers of the machine; the purpose of a call
- * and its arguments come from its manual page. Calls that are newer than the headers have the same
- * number everywhere, so those are given here. */
+/* The calls of this machine. Numbers come from the headers of the machine; the purpose and the
+ * arguments of a call come from its manual page. Calls that are newer than the headers have the
+ * same number everywhere, which is given here. */
 #include "model/syscall_table.h"
 
 #include <asm/unistd.h>
@@ -45,7 +45,7 @@
 #define __NR_file_setattr 469
 #endif
 
-/* Short names, so that a call is one line. */
+/* Short names, so that a call fits on one line. */
 enum {
 	INT = ARG_INT,
 	SIZE = ARG_SIZE,
@@ -65,8 +65,7 @@ enum {
 
 /* clang-format off */
 const struct syscall_info syscall_table[SYSCALL_MAX] = {
-	/* Data. Calls that move it from one descriptor to another count for the one that gets
-	 * it. */
+	/* Data. Calls that move data between descriptors count for the receiving one. */
 	CALL(read, READ, NONE, 0, FD, HEX, SIZE),
 	CALL(pread64, READ, NONE, 0, FD, HEX, SIZE, INT),
 	CALL(readv, READ, NONE, 0, FD, HEX, INT),
@@ -416,7 +415,7 @@ const struct syscall_info syscall_table[SYSCALL_MAX] = {
 #endif
 
 #ifdef __NR_open
-	/* Older forms of the above, which newer machines do not have. */
+	/* Older forms of the above, which newer machines lack. */
 	CALL(open, OPEN, PATH0, -1, PATH, FLAGS, OCTAL),
 	CALL(creat, OPEN, PATH0, -1, PATH, OCTAL),
 	CALL(dup2, OPEN, NONE, 0, FD, FD),

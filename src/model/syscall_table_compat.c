@@ -1,6 +1,6 @@
-/* The calls of 32-bit programs on x86-64, by the numbers of their own table. Most are also calls of
- * 64-bit programs; offsets and times of some take two arguments here. The tables of other machines
- * are not known. */
+/* The calls of 32-bit programs on x86-64, by the numbers of their table. Most of them are also
+ * calls of 64-bit programs; in some, offsets and times take two arguments. The tables of other
+ * machines are unknown. */
 #include "model/syscall_table.h"
 
 #ifdef __x86_64__
@@ -122,7 +122,7 @@ const struct syscall_compat syscall_compat_table[SYSCALL_MAX] = {
 	SAME(120, clone),
 
 	/* Calls with other names or arguments. socketcall is one call for all sockets: its
-	 * arguments are in memory, so its descriptor is not known. */
+	 * arguments are in memory, so its descriptor is unknown. */
 	OWN(102, socketcall, CONNECT, NONE, -1, INT, HEX),
 	OWN(117, ipc, OTHER, NONE, -1, INT, INT, INT, INT, HEX, INT),
 	OWN(82, select, WAIT, NONE, -1, HEX),

@@ -37,7 +37,7 @@ bool syscall_returns_fd(const struct syscall_info *s)
 
 bool syscall_has_result(const struct syscall_info *s)
 {
-	/* Only 32-bit programs have the other one. */
+	/* Only 32-bit programs have the other call. */
 	return s != &syscall_table[__NR_rt_sigreturn] && strcmp(s->name, "sigreturn") != 0;
 }
 
@@ -101,7 +101,7 @@ int trace_event_errno(const struct trace_event *e)
 	return number >= RESTART_FIRST && number <= RESTART_LAST ? 0 : number;
 }
 
-/* Calls that are missing here return the number of messages, not bytes. */
+/* Calls that are not listed return the number of messages, not bytes. */
 static bool returns_bytes(const struct trace_event *e, const struct syscall_info *s)
 {
 	if (s == &syscall_table[__NR_recvmmsg] || s == &syscall_table[__NR_sendmmsg])

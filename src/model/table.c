@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
-/* Sources that are bound at the same time; with more, those from before bind anew. */
+/* The maximum number of sources that are bound at the same time. With more, earlier ones must be
+ * bound again. */
 #define BINDINGS_MAX 16384
 #define UNWANTED SIZE_MAX
 
@@ -110,7 +111,7 @@ void lp_table_builder_free(struct lp_table_builder *b)
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-/* Is it one of those that were named, or does it match a glob? */
+/* Is its name listed, or does it match a glob? */
 static bool component_listed(const struct lp_table_builder *b, const char *name)
 {
 	uint32_t ignored;
@@ -133,7 +134,7 @@ static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t i
 		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, component));
 }
 
-/* Globs are tried one by one; names, of which there may be thousands, are looked up. */
+/* Globs are tried one by one. There may be thousands of names, so these are looked up. */
 static int components_sort(struct lp_table_builder *b)
 {
 	for (uint32_t i = 0; b->opt->components && i < b->opt->n_components; i++) {
@@ -151,7 +152,7 @@ static int components_sort(struct lp_table_builder *b)
 	return 0;
 }
 
-/* The unit of a metric by that name: the catalogue's, or the column's own. */
+/* The unit of a metric with this name: from the catalogue, or from the column. */
 static const char *unit_of(const struct lp_schema *s, const struct bind *b)
 {
 	return b->metric ? b->metric->unit : s->columns[b->column].unit;
@@ -190,15 +191,15 @@ static int schema_bind(
 	return 0;
 }
 
-/* Is a metric of the catalogue wanted where there is no list? */
+/* Is a metric of the catalogue selected if there is no list? */
 static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
 	return m && !b->opt->raw && (!b->opt->headline || m->headline) &&
 		(!b->opt->judged || m->judged || lp_metric_is_weight(m));
 }
 
-/* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
- * then the other columns. */
+/* Without a list, bind every metric that a schema offers: those of the catalogue in its order, then
+ * the other columns. */
 static int schema_bind_all(struct lp_table_builder *b, const struct lp_schema *s)
 {
 	int r = 0;
@@ -256,7 +257,7 @@ uint64_t table_bytes_half(void)
 	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
 }
 
-/* A caller that wants more has to ask for it. */
+/* The default limit; callers that need more must set it. */
 static uint64_t bytes_max_default(void)
 {
 	uint64_t half = table_bytes_half();
@@ -264,7 +265,7 @@ static uint64_t bytes_max_default(void)
 	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
 }
 
-/* The set of a metric that is read for the sake of another, unless it was asked for itself. */
+/* The set of a metric that another one needs, unless it was selected itself. */
 static int set_beside(struct lp_table_builder *b, const char *name)
 {
 	uint32_t at;
@@ -278,7 +279,7 @@ static int set_beside(struct lp_table_builder *b, const char *name)
 	return r;
 }
 
-/* The metrics of the list, and, for who compares them, what these are weighed with and selected by.
+/* The metrics of the list and, for comparisons, their weights and selectors.
  */
 static int sets_list(struct lp_table_builder *b)
 {
@@ -333,7 +334,7 @@ static int component_number(struct lp_table_builder *b, const char *text, uint32
 	return strmap_put(&b->numbers, text, *ret);
 }
 
-/* Make `number` a position in row_of. */
+/* Make room in row_of for index `number`. */
 static int set_extend(struct column_set *s, uint32_t number)
 {
 	if (array_reserve(&s->row_of, &s->cap_numbers, (size_t)number + 1, sizeof(*s->row_of)) < 0)
@@ -363,8 +364,8 @@ static int rows_renumber(struct lp_table_builder *b)
 	return 0;
 }
 
-/* Rows that are left keep their order; components get new numbers, so that names that come and go
- * take no room for ever. */
+/* The remaining rows keep their order. Components get new numbers, so that names that come and go
+ * do not use memory forever. */
 int table_rows_retire(struct lp_table_builder *b,
 	bool (*gone)(const struct table_row *row, int64_t before), int64_t before)
 {
@@ -421,7 +422,7 @@ int table_set_row(struct lp_table_builder *b, struct column_set *s,
 	return 0;
 }
 
-/* Bind what the source's catalogue has gained since the last batch. */
+/* Bind new entries of the source's catalogue since the last batch. */
 static int binding_extend_schemas(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
 	struct binding *bi = b->binding;
@@ -461,7 +462,7 @@ static int binding_extend_components(struct lp_table_builder *b, const struct lp
 	return r;
 }
 
-/* The binding of a catalogue: sources may take turns, a batch each. */
+/* The binding of a catalogue. Batches may come from different sources in turn. */
 static int binding_choose(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
 	if (b->binding && b->binding->catalogue == c->serial)
@@ -516,7 +517,7 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 	return 0;
 }
 
-/* Values of a component that are there, but cannot be. */
+/* Count impossible values of a component. */
 static void count_absurd(struct lp_table_builder *b, const struct bind *bind,
 	const struct lp_batch_kind *kind, uint32_t component)
 {
@@ -591,8 +592,8 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;
 }
 
-/* Times without data are left out of whole tables if they are longer than this. Windows of the
- * published methods are shifted by 30 or 32 slots: what is left out is a multiple of both. */
+/* Times without data are left out of whole tables if they are longer than this. The windows of the
+ * published methods are shifted by 30 or 32 slots, so the omitted part is a multiple of both. */
 #define FINISH_MARGIN 1024
 #define FINISH_ALIGN 480
 
@@ -606,7 +607,7 @@ static void rows_count(const struct lp_table_builder *b, uint64_t *ret_rows, uin
 	}
 }
 
-/* Move a row's values into the table. */
+/* Move the values of a row into the table. */
 static void table_take_row(
 	struct lp_table *t, uint32_t i, const struct table_grid *g, struct table_row *row)
 {
@@ -641,7 +642,7 @@ static struct lp_table *table_make(struct column_set *s, const struct table_grid
 	return t;
 }
 
-/* The grid of everything, if tables on it are sensible. */
+/* The grid of all data, if tables of that size make sense. */
 static int grid_choose(const struct lp_table_builder *b, struct table_grid *ret, struct lp_err *err)
 {
 	struct table_part part = {.align = FINISH_ALIGN, .margin = FINISH_MARGIN};
@@ -694,7 +695,7 @@ int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_t
 	return 0;
 }
 
-/* The first unit that is known stays. */
+/* The first known unit stays. */
 static void set_take_unit(struct column_set *s, struct column_set *later)
 {
 	char *unit = s->unit;

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many times as much must the rest be. */
+/* The rest must be at least this multiple of an outlier. */
 #define REST_FACTOR 10
-/* With fewer samples of a component nothing can be compared: a window has as many. */
+/* A window has this many samples. A component with fewer cannot be compared. */
 #define SAMPLES_LEAST 12
-/* Observers whose data is apart from that of all others by so much have nothing in common with
- * them. So many others there are at least, for these to be the rule. */
+/* An observer is a stranger if its data is this far away from that of all others. There must be at
+ * least this many others. */
 #define STRANGE_GAP_US (INT64_C(3600) * US_PER_SEC)
 #define STRANGE_GAP_SLOTS 4
 #define STRANGE_OTHERS 3
@@ -36,7 +36,7 @@ struct parts {
 /* Parts that overlap, or are less than a long gap apart. */
 struct cluster {
 	struct table_outlier about;
-	uint64_t most; /* values that a row of it has */
+	uint64_t most; /* the largest number of values in a row */
 	struct strmap observers;
 };
 
@@ -71,7 +71,7 @@ static int64_t strange_gap_slots(const struct lp_table_builder *b)
 	return n > STRANGE_GAP_SLOTS ? n : STRANGE_GAP_SLOTS;
 }
 
-/* From the first slot of a page that was put to the one behind the last. */
+/* From the first slot of a page that has a value to the one after the last. */
 static struct part page_part(const struct table_row *row, const struct table_page *page)
 {
 	int64_t first = pages_next(&row->pages, page->number * TABLE_PAGE_SLOTS);
@@ -164,7 +164,7 @@ static bool is_outlier(const struct cluster *c, const struct cluster *most)
 		(c->about.n_observers * 2 <= most->about.n_observers || c->most < SAMPLES_LEAST);
 }
 
-/* Is a cluster the one that says most: that has most observers or, if `by_values`, most values? */
+/* Does a cluster have more observers or, if `by_values`, more values than another one? */
 static bool says_more(const struct cluster *c, const struct cluster *than, bool by_values)
 {
 	if (!by_values && c->about.n_observers != than->about.n_observers)
@@ -183,7 +183,7 @@ static size_t cluster_main(const struct clusters *c, bool by_values)
 	return most;
 }
 
-/* Has any other cluster an observer of this one? */
+/* Does any other cluster contain an observer of this one? */
 static bool is_shared(const struct clusters *c, size_t own, const struct parts *parts)
 {
 	const struct table_outlier *o = &c->items[own].about;
@@ -199,7 +199,8 @@ static bool is_shared(const struct clusters *c, size_t own, const struct parts *
 	return false;
 }
 
-/* A few observers that were never recorded when most were. */
+/* Does the cluster consist of a few observers that were never recorded at the same time as most
+ * others? */
 static bool is_strange(const struct clusters *c, size_t i, size_t most, const struct parts *parts)
 {
 	uint32_t n = c->items[most].about.n_observers;
@@ -217,7 +218,7 @@ static bool is_known(const struct table_outlier *found, size_t n, const struct t
 	return false;
 }
 
-/* Those of a kind, behind the ones that were found already. */
+/* Add the outliers of one sort to those found so far. */
 static int outliers_add(
 	const struct lp_table_builder *b, bool whole, struct table_outlier **found, size_t *n)
 {
@@ -261,24 +262,25 @@ int table_outliers_find(const struct lp_table_builder *b, struct table_outlier *
 }
 
 #define OBSERVERS_LEAST 3
-/* Only the end of long data is looked at, and so many values of all observers at most. */
+/* Only the end of long data is examined, and at most this many values of all observers. */
 #define SLOTS_MAX INT64_C(2880)
 #define VALUES_MAX INT64_C(4000000)
-/* Two loads are compared in so many slots at least. */
+/* The minimum number of slots for comparing two loads. */
 #define PAIRS_LEAST 40
-/* Clocks that are further off are no matter of comparing loads. In a quarter of the data they are
- * looked for, and in half of it where there is enough of that. */
+/* The maximum offset that a comparison of loads can find. It may be up to a quarter of the data, or
+ * half of it if there is enough data. */
 #define OFFSET_MAX_US (3600 * US_PER_SEC)
 #define SLOTS_MANY 240
-/* Correlations: of loads that are the same (and far from each other, where chance has more to
- * choose from), of such that are not, and of peaks that are alike. */
+/* Correlations: of equal loads, of equal loads with a large offset (where chance has more
+ * possibilities), of different loads, and of similar peaks. */
 #define SAME 0.8
 #define SAME_FAR 0.9
 #define FAR_US (600 * US_PER_SEC)
 #define DIFFERENT 0.5
 #define ALIKE 0.05
 
-/* The load of each observer: the logarithm of one metric of work, over all its components. */
+/* The load of each observer: the logarithm of one metric of work, summed over all its
+ * components. */
 struct loads {
 	struct strmap index;
 	const char **observers;
@@ -315,7 +317,7 @@ static int loads_number(struct loads *l, const struct column_set *set)
 	return 0;
 }
 
-/* Add the rows of the set to those of their observers. */
+/* Add the rows of a set to those of their observers. */
 static int loads_add(struct loads *l, const struct column_set *set)
 {
 	_cleanup_free_ double *row = calloc((size_t)l->n_slots + 1, sizeof(*row));
@@ -371,7 +373,7 @@ static int loads_fill(struct loads *l, const struct column_set *set)
 	return loads_usual(l);
 }
 
-/* The loads that a set shows; n_slots 0: too little. */
+/* Compute the loads from a set; n_slots 0: too little data. */
 static int loads_make(
 	const struct lp_table_builder *b, const struct column_set *set, struct loads *ret)
 {
@@ -391,7 +393,7 @@ static int loads_make(
 	return loads_fill(ret, set);
 }
 
-/* How alike the load of an observer is to what is usual `lag` slots earlier, -1 .. 1; 0 where too
+/* The correlation of an observer's load with the usual load `lag` slots earlier, -1 .. 1; 0 if too
  * little is known. */
 static double correlation(const struct loads *l, uint32_t observer, int64_t lag)
 {
@@ -462,7 +464,7 @@ static int offset_search(
 	return 0;
 }
 
-/* Do most observers agree about when there is work to do? Of three it takes two. */
+/* Do most observers have work at the same times? Of three, two must agree. */
 static bool loads_agree(const struct loads *l)
 {
 	uint32_t n = 0;

@@ -1,38 +1,38 @@
-/* Clocks that were wrong, as far as what a builder has gathered shows. */
+/* Wrong clocks, as far as the data of a builder shows them. */
 #ifndef MODEL_TABLE_CLOCKS_H
 #define MODEL_TABLE_CLOCKS_H
 
 #include "model/table_builder.h"
 
-/* Samples that are far from all others in time: a clock that was wrong for a while, or a row with a
- * slip of the pen. */
+/* Samples that are far from all others in time: a clock was wrong for some time, or a row has a
+ * typing error. */
 struct table_outlier {
 	int64_t first, end; /* slots */
 	uint64_t n_values;
 	uint32_t n_observers;
-	const char *observer; /* one of them; the builder's */
-	bool whole;	      /* it is all data of these observers */
+	const char *observer; /* one of them; owned by the builder */
+	bool whole;	      /* it covers all data of these observers */
 };
 
 /* Find data that is more than a day (or TABLE_PAGE_SLOTS slots) away from most of the data, is less
- * than a tenth of it, and comes from a minority of the observers, or is too little for a
- * comparison. Find also, regardless of the amount, all data of observers that were recorded only
- * more than an hour before or after the others, if the others are at least three and twice as many.
- * The caller frees the array. 0 or -ENOMEM. */
+ * than a tenth of it, and comes from a minority of the observers or is too little for a comparison.
+ * Also find, whatever the amount, all data of observers that were only recorded more than an hour
+ * before or after the others, if there are at least three others and twice as many. The caller
+ * frees the array. 0 or -ENOMEM. */
 int table_outliers_find(
 	const struct lp_table_builder *b, struct table_outlier **ret, size_t *ret_n);
 
-/* Observers whose clocks are off: all servers of a parallel file system are busy at the same times,
- * and one that is busy in the same way, but always a minute later, has a clock that is a minute
+/* An observer with a wrong clock. All servers of a parallel file system are busy at the same times.
+ * A server that is busy in the same way, but always a minute later, has a clock that is a minute
  * ahead. */
 struct table_offset {
 	const char *observer; /* of a component of the builder */
-	int64_t slots;	      /* by which its clock is ahead of the others' */
+	int64_t slots;	      /* how far its clock is ahead of the others */
 };
 
-/* Find observers whose load follows that of most others, not at the same time but with a constant
- * offset. Only certain cases are found: none if the load hardly changes. The caller frees the
- * array. 0 or -ENOMEM. */
+/* Find observers with a load that follows that of most others with a constant offset. Only certain
+ * cases are found, and none if the load hardly changes. The caller frees the array. 0 or
+ * -ENOMEM. */
 int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n);
 
 /* The same as soon as the data shows it: up to half of what was gathered, however little that is,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row as it is in memory, without its pages and its component, which follow it. Pointers differ
- * from process to process: metrics of the catalogue go by their numbers. */
+/* A row in packed form; its pages and its component follow. Pointers differ between processes, so
+ * metrics of the catalogue are packed as numbers. */
 struct row_image {
 	struct table_row row;
 	int64_t metric, head_metric;
@@ -130,7 +130,7 @@ static int pages_unpack(struct table_pages *p, uint64_t n, struct cursor *from)
 	return r;
 }
 
-/* Text of a component that is of another form has no separators. */
+/* A component with a text of another form has no separators. */
 static struct lp_identity *identity_make(char *const texts[5])
 {
 	struct lp_identity *id = lp_identity_new(texts[0], texts[1], texts[2], texts[3]);
@@ -156,7 +156,7 @@ static int identity_unpack(struct cursor *from, struct lp_identity **ret)
 	return r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 
-/* Metrics of one component share its identity, as they do where it was read. */
+/* Metrics of one component share its identity, as in the original. */
 static void identity_share(const struct lp_table_builder *b, struct lp_identity **id)
 {
 	uint32_t number;

@@ -1,16 +1,16 @@
-/* What a builder of tables has gathered, as bytes for another process of the same team
- * (base/team.h), which then has a builder like it. */
+/* Packs the data of a builder of tables into bytes, for another process of the same team
+ * (base/team.h). */
 #ifndef MODEL_TABLE_PACK_H
 #define MODEL_TABLE_PACK_H
 
 #include "base/team.h"
 #include "model/table_builder.h"
 
-/* Append everything. */
+/* Append the data of a builder. */
 void table_builder_pack(const struct lp_table_builder *b, struct strbuf *ret);
 
-/* Take it out into an empty builder, which was made with the same options: it can be joined to
- * another one afterwards, as the packed one could be. -EBADMSG: it makes no sense; -ENOMEM. */
+/* Unpack into an empty builder with the same options. Afterwards it can be joined to another one,
+ * like the original. -EBADMSG: the bytes are invalid; -ENOMEM. */
 int table_builder_unpack(struct lp_table_builder *b, struct cursor *from);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a page takes, with the allocator's own. */
+/* The memory of a page, including that of the allocator. */
 static size_t page_bytes(const struct table_pages *p)
 {
 	size_t cell = p->narrow ? sizeof(float) : sizeof(double);
@@ -26,7 +26,7 @@ static bool page_is_set(const struct table_pages *p, const struct table_page *pa
 	return table_value_set(page_get(p, page, slot));
 }
 
-/* What is too large for a float is as large as one can be. */
+/* A value that is too large for a float becomes the largest float. */
 static float narrowed(double value)
 {
 	if (value > FLT_MAX && value < (double)INFINITY)
@@ -68,7 +68,7 @@ uint64_t pages_bytes(const struct table_pages *p)
 	return (uint64_t)p->n * page_bytes(p);
 }
 
-/* The first page whose number is not less. */
+/* The first page with this number or a larger one. */
 static size_t page_search(const struct table_pages *p, int64_t number)
 {
 	size_t low = 0, high = p->n;
@@ -86,7 +86,7 @@ static size_t page_search(const struct table_pages *p, int64_t number)
 	return low;
 }
 
-/* Put a page, whose values are taken over, at a place. */
+/* Insert a page, and take ownership of its values. */
 static int page_insert(struct table_pages *p, size_t at, const struct table_page *page)
 {
 	if (array_reserve(&p->items, &p->cap, p->n + 1, sizeof(*p->items)) < 0)
@@ -149,7 +149,7 @@ int pages_put(struct table_pages *p, int64_t slot, double value, struct table_bu
 	return 0;
 }
 
-/* The part of a page that lies in from .. end - 1. */
+/* The part of a page in the slots from .. end - 1. */
 static void page_clip(const struct table_page *page, int64_t from, int64_t end, int64_t *ret_first,
 	int64_t *ret_end)
 {
@@ -177,7 +177,7 @@ static bool page_any(
 	int64_t first, behind;
 
 	page_clip(page, from, end, &first, &behind);
-	while (behind-- > first) { /* most have one at the end */
+	while (behind-- > first) { /* most pages have one at the end */
 		if (page_is_set(p, page, behind))
 			return true;
 	}
@@ -228,7 +228,7 @@ bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_en
 	return true;
 }
 
-/* The first slot that has a number, from a page on; INT64_MAX: there is none before `end`. */
+/* The first slot that has a number, from a page on; INT64_MAX: none before `end`. */
 static int64_t number_next(const struct table_pages *p, size_t i, int64_t from, int64_t end)
 {
 	for (; i < p->n && page_first(p->items[i].number) < end; i++) {
@@ -243,7 +243,7 @@ static int64_t number_next(const struct table_pages *p, size_t i, int64_t from, 
 	return INT64_MAX;
 }
 
-/* The slot behind the last that has a number; INT64_MIN: there is none from `from` on. */
+/* The slot after the last one that has a number; INT64_MIN: none from `from` on. */
 static int64_t number_last(const struct table_pages *p, int64_t from, int64_t end)
 {
 	for (size_t i = page_search(p, page_of(end - 1) + 1); i-- > 0;) {
@@ -278,7 +278,7 @@ static void widen(const float *from, int64_t n, double *ret)
 		ret[i] = (double)from[i];
 }
 
-/* Slots that nothing was put into are NaN already. */
+/* Slots without a value are NaN already. */
 void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret)
 {
 	int64_t at = 0;
@@ -361,11 +361,11 @@ int pages_join(struct table_pages *p, struct table_pages *later, struct table_bu
 	return r;
 }
 
-/* What is in the slots from .. end - 1, `by` slots further. */
+/* The values of the slots from .. end - 1, moved by `by` slots. */
 static int pages_moved(
 	const struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_pages *ret)
 {
-	struct table_budget room = {.max = UINT64_MAX}; /* it is counted where it goes to */
+	struct table_budget room = {.max = UINT64_MAX}; /* it is counted at its destination */
 	int r = 0;
 
 	for (size_t i = page_search(p, page_of(from)); r == 0 && i < p->n; i++) {

@@ -14,7 +14,7 @@ static void tables_free(struct lp_table **tables, uint32_t n)
 	free(tables);
 }
 
-/* Slots before a piece that its first values depend on. */
+/* The number of slots before a piece that its first values depend on. */
 static int64_t lookback(const struct lp_table_builder *b)
 {
 	int64_t most = 0;
@@ -38,8 +38,8 @@ static uint64_t rows_between(const struct lp_table_builder *b, int64_t from, int
 	return n;
 }
 
-/* How many slots from `from` on make a piece, at most `len`. One page is small in any case: whoever
- * is on it has a value there. */
+/* The number of slots of a piece that begins at `from`, at most `len`. A single page is always
+ * small enough, because every component on it has a value there. */
 static int64_t piece_length(
 	const struct lp_table_builder *b, int64_t from, int64_t len, int64_t before)
 {
@@ -83,7 +83,7 @@ static int pieces_give(
 		next = table_builder_next(b, from + len);
 		r = piece_give(b, from, len, before, next >= end, fn, ctx, err);
 		from = next;
-		len *= 2; /* the next piece may be longer than this one had to be */
+		len *= 2; /* the next piece may be longer */
 	}
 	return r;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many values on, threads share the copying: tables are filled again over and over. */
+/* With this many values or more, threads share the copying, because tables are refilled often. */
 #define REFILL_MANY 65536
 
 void table_refill_release(struct table_refill *r)

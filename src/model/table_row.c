@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times beyond this (33,000 years) mean nothing, and sums of them would overflow: such samples are
- * left out. */
+/* Times beyond this (33,000 years) are meaningless, and sums would overflow: such samples are left
+ * out. */
 #define WALL_MAX_US (INT64_C(1) << 60)
 
 void table_times_release(struct table_times *t)
@@ -25,8 +25,8 @@ static bool is_beyond(int64_t wall_us)
 	return wall_us > WALL_MAX_US || wall_us < -WALL_MAX_US;
 }
 
-/* The slot whose step (slot - 1, slot] holds a sample of that time. Samples come a little late or
- * early: half an interval of tolerance puts each on the instant it was meant for. */
+/* The slot for a time: its step is (slot - 1, slot]. Samples are a little late or early; a
+ * tolerance of half an interval assigns each to its intended instant. */
 static int64_t slot_of(int64_t wall_us, int64_t step_us, int64_t tolerance_us)
 {
 	if (step_us == LP_TABLE_FOREVER)
@@ -51,7 +51,7 @@ static int times_reserve(struct table_times *t, uint32_t n)
 	return 0;
 }
 
-/* Does sample `s` go on with a segment that ends with the sample before it? */
+/* Does sample `s` continue a segment that ends with the previous sample? */
 static bool segment_continues(const struct table_times *t, uint32_t s)
 {
 	const int64_t *wall = t->batch->wall_us;
@@ -60,7 +60,7 @@ static bool segment_continues(const struct table_times *t, uint32_t s)
 		t->slots[s] == t->slots[s - 1] && (wall[s] > wall[s - 1] || t->forever);
 }
 
-/* Put sample `s` into the last segment, or into one of its own. */
+/* Add sample `s` to the last segment, or to a new one. */
 static void segment_add(struct table_times *t, uint32_t s)
 {
 	bool regular = t->wanted[s] && t->dt_s[s] > 0;
@@ -100,7 +100,7 @@ int table_times_make(struct table_times *t, const struct lp_table_options *opt, 
 	return 0;
 }
 
-/* Sums of whole numbers are exact up to here, in whatever order they are made. */
+/* Sums of whole numbers up to this are exact, in any order. */
 #define EXACT_MAX 0x1p53
 
 void table_row_release(struct table_row *row)
@@ -110,7 +110,7 @@ void table_row_release(struct table_row *row)
 	*row = (struct table_row){0};
 }
 
-/* The value of the slot at hand. Of a latency, the second input is how many it is the mean of. */
+/* The value of the current slot. For a latency, the second input is the number of requests. */
 static double row_value(const struct table_row *row)
 {
 	const struct lp_metric *m = row->metric;
@@ -120,7 +120,7 @@ static double row_value(const struct table_row *row)
 	return bind_shape_value(m, row->shape, &row->acc);
 }
 
-/* Put the value of the slot at hand into the row. */
+/* Store the value of the current slot in the row. */
 static inline int row_put(struct table_row *row, struct table_budget *budget)
 {
 	int r;
@@ -135,7 +135,7 @@ static inline int row_put(struct table_row *row, struct table_budget *budget)
 	return 0;
 }
 
-/* The slot at hand is over. */
+/* End the current slot. */
 static inline void row_close(struct table_row *row)
 {
 	if (row->head.state == HEAD_OPEN) {
@@ -172,14 +172,14 @@ int table_row_move(struct table_row *row, int64_t from, int64_t end, int64_t by,
 	return r;
 }
 
-/* Begin `slot` with a sample of that time. */
+/* Begin `slot` with a sample. */
 static inline int row_turn(
 	struct table_row *row, int64_t slot, int64_t wall, struct table_budget *budget)
 {
 	int r = row_put(row, budget);
 
-	/* Also where the slot is the same: a repeat begins it anew, and the later wins if it has a
-	 * value. */
+	/* Even if the slot is the same: a repeat begins it again, and the later one counts if it
+	 * has a value. */
 	row_close(row);
 	row->slot = slot;
 	row->open = true;
@@ -192,15 +192,15 @@ static inline int row_turn(
 	return r;
 }
 
-/* Does a sample of that time belong to the slot at hand, and not to a repeat of it? */
+/* Does a sample belong to the current slot, and not to a repeat of it? */
 static inline bool row_goes_on(
 	const struct table_row *row, int64_t slot, int64_t wall, bool forever)
 {
 	return row->open && slot == row->slot && (wall > row->last_wall || forever);
 }
 
-/* What was gathered through a binding of another meaning cannot go on: it is in its place already,
- * and the slot begins anew. */
+/* Sums of a binding with another meaning cannot be continued. Their value is already stored, and
+ * the slot begins again. */
 static void row_bind(struct table_row *row, const struct bind *bind)
 {
 	uint32_t shape = bind_shape(bind);
@@ -212,23 +212,23 @@ static void row_bind(struct table_row *row, const struct bind *bind)
 	row->shape = shape;
 }
 
-/* One component's part of a batch. */
+/* The data of one component in a batch. */
 struct row_cells {
 	const struct table_times *times;
 	const struct bind *bind;
 	int64_t *const *columns;
 	const uint8_t *state; /* [sample] */
-	size_t base;	      /* of the component's cells in all columns */
+	size_t base;	      /* index of the component's cells in all columns */
 };
 
-/* Is there a difference to take between sample s and the one before it? */
+/* Is there a difference between sample s and the previous one? */
 static inline bool has_predecessor(const struct row_cells *c, uint32_t s)
 {
 	return s > 0 && c->state[s - 1] & LP_PRESENT && !(c->state[s] & LP_FRESH) &&
 		c->times->dt_s[s] > 0;
 }
 
-/* Has sample s anything for the metric? */
+/* Does sample s have data for the metric? */
 static inline bool has_value(const struct row_cells *c, uint32_t s)
 {
 	return c->state[s] & LP_PRESENT && c->times->wanted[s] &&
@@ -257,7 +257,7 @@ static int row_add_samples(struct table_row *row, const struct row_cells *c, uin
 	return 0;
 }
 
-/* Are all cells the same? Half of all disks do nothing, and some columns are missing throughout. */
+/* Are all cells the same? Half of all disks do nothing, and some columns are always missing. */
 static bool cells_same(const int64_t *cell, uint32_t n)
 {
 	return n < 2 || !memcmp(cell, cell + 1, (n - 1) * sizeof(*cell));
@@ -281,7 +281,7 @@ __attribute__((target("avx2"))) static uint64_t cells_signs_avx2(const int64_t *
 }
 #endif
 
-/* Are these counters that only grow? Differences and values are all positive then. */
+/* Are these counters that only grow? If so, all differences and values are positive. */
 static bool cells_rise(const int64_t *cell, uint32_t n)
 {
 #if defined(__x86_64__)
@@ -291,7 +291,7 @@ static bool cells_rise(const int64_t *cell, uint32_t n)
 	return !(cells_signs(cell, n) >> 63);
 }
 
-/* Can differences be taken over any number of these cells at once? */
+/* Can differences be computed over any number of these cells at once? */
 static bool cells_steady(const int64_t *cell, uint32_t n, bool optional)
 {
 	if (cells_same(cell, n))
@@ -299,8 +299,8 @@ static bool cells_steady(const int64_t *cell, uint32_t n, bool optional)
 	return cells_rise(cell, n);
 }
 
-/* Can the growth over several samples be taken at once? It can where the component is there all the
- * time and no counter is ever reset or wraps. A column that may be missing must be so throughout.
+/* Can the growth over several samples be computed at once? Yes, if the component is always present
+ * and no counter is reset or wraps. An optional column must be present in all samples or in none.
  */
 static bool row_is_steady(const struct row_cells *c)
 {
@@ -323,7 +323,7 @@ static bool row_is_steady(const struct row_cells *c)
 	return !odd;
 }
 
-/* The growth of one input over a segment, behind what was gathered before. */
+/* The growth of one input over a segment, added to the previous sum. */
 static double segment_growth(const struct row_cells *c, const struct bind_input *in,
 	const struct table_segment *seg, double sum)
 {
@@ -335,15 +335,15 @@ static double segment_growth(const struct row_cells *c, const struct bind_input 
 	return sum;
 }
 
-/* Add the samples of a segment of a steady row at once: to the last bit what one by one would give,
- * because the growths are whole numbers and the times are added in the same order. False: they
- * are too large for that, and nothing was added. */
+/* Add all samples of a segment of a steady row at once. The result is identical to the last bit to
+ * adding them one by one, because the growths are whole numbers and the times are added in the same
+ * order. False: they are too large for that, and nothing was added. */
 static bool acc_add_segment(
 	struct bind_acc *acc, const struct row_cells *c, const struct table_segment *seg)
 {
 	double before[LP_METRIC_INPUTS_MAX];
 
-	/* In place: a copy of all sums takes longer than the sums. */
+	/* In place: a copy of all sums would take longer than the sums. */
 	for (uint32_t i = 0; i < c->bind->n_inputs; i++) {
 		before[i] = acc->in[i];
 		acc->in[i] = segment_growth(c, &c->bind->inputs[i], seg, before[i]);
@@ -374,7 +374,7 @@ static int row_add_segment(struct table_row *row, const struct row_cells *c,
 			return r;
 	}
 	if (!acc_add_segment(&row->acc, c, seg)) {
-		/* The slot has begun: its first sample is no repeat of it. */
+		/* The slot has begun: its first sample is not a repeat. */
 		row->last_wall = INT64_MIN;
 		return row_add_samples(row, c, seg->first, seg->end, budget);
 	}
@@ -399,12 +399,12 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 	else
 		for (uint32_t i = 0; r == 0 && i < times->n_segments; i++)
 			r = row_add_segment(row, &c, &times->segments[i], budget);
-	/* The slot may go on in the next batch, unless that is of another schema or source: its
-	 * value is put in place now, and again when it has grown. */
+	/* The slot may continue in the next batch, unless that has another schema or source. So its
+	 * value is stored now, and again when it has grown. */
 	return r < 0 ? r : row_put(row, budget);
 }
 
-/* A row that had nothing takes over everything. */
+/* An empty row takes over everything. */
 static int row_take(struct table_row *row, struct table_row *later, struct table_budget *budget)
 {
 	struct lp_identity *component = row->component;
@@ -417,7 +417,7 @@ static int row_take(struct table_row *row, struct table_row *later, struct table
 	return r;
 }
 
-/* Does the slot at hand go on in the first one of `later`? */
+/* Does the current slot continue in the first slot of `later`? */
 static bool head_continues(const struct table_row *row, const struct table_head *head, bool forever)
 {
 	return head->state != HEAD_NONE && row->metric == head->metric &&
@@ -433,7 +433,7 @@ int table_row_join(
 	bool continues = head_continues(row, &head, forever);
 	int r;
 
-	if (head.state == HEAD_NONE) { /* no sample had anything, but what they mean counts */
+	if (head.state == HEAD_NONE) { /* no sample had data, but their meaning counts */
 		if (row->metric != later->metric || row->shape != later->shape)
 			row_close(row);
 		row->metric = later->metric;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables up to this size are made in any case. */
+/* Tables up to this size are always made. */
 #define DENSE_BYTES (UINT64_C(64) << 20)
 
 /* Slots first .. end - 1. */
@@ -44,7 +44,7 @@ static int stretches_add(struct stretches *s, int64_t first, int64_t end)
 	return 0;
 }
 
-/* The pages of a row, those that follow each other as one. */
+/* The pages of a row; consecutive pages are one stretch. */
 static int row_stretches(
 	const struct table_pages *p, const struct table_part *part, struct stretches *ret)
 {
@@ -62,7 +62,7 @@ static int row_stretches(
 	return r;
 }
 
-/* When anybody has data, page by page, in the order of time and without overlaps. */
+/* The times in which any component has data, by page, in order and without overlaps. */
 static int stretches_make(
 	const struct lp_table_builder *b, const struct table_part *part, struct stretches *ret)
 {
@@ -85,7 +85,7 @@ static int stretches_make(
 	return r;
 }
 
-/* Cut out most of the slots from .. end - 1, none of which has data. */
+/* Cut out most of the slots from .. end - 1, which have no data. */
 static int grid_cut(
 	struct table_grid *g, const struct table_part *part, int64_t from, int64_t end, size_t *cap)
 {
@@ -196,8 +196,8 @@ bool peak_fits(const char *metric, int64_t step_us)
 	return !span || span / PEAK_SAMPLES_LEAST >= step_us;
 }
 
-/* In place, from the end to the beginning: a value takes in only those before it, which are still
- * as they were. Each pass doubles the stretch that a value stands for. */
+/* In place, from the end to the beginning: each value depends only on earlier ones, which have not
+ * changed yet. Each pass doubles the range that a value covers. */
 void peak_apply(double *values, uint32_t n, uint32_t width)
 {
 	uint32_t covered = 1;
@@ -217,7 +217,7 @@ void peak_row(struct lp_table *t, uint32_t row, int64_t span_us)
 		t->values + (size_t)row * t->n_slots, t->n_slots, (uint32_t)(span_us / t->step_us));
 }
 
-/* How many slots end at a time or before it. */
+/* The number of slots that end at or before a time. */
 static uint32_t slots_until(const struct lp_table *t, int64_t time_us)
 {
 	int64_t ahead_us, n;
@@ -239,7 +239,7 @@ void table_slots(const struct lp_table *t, int64_t first_us, int64_t last_us, ui
 	*ret_end = from < end ? end : 0;
 }
 
-/* From so many values on, threads share the copying. */
+/* With this many values or more, threads share the copying. */
 #define COPY_MANY 1048576
 
 static int no_memory(struct lp_err *err)
@@ -254,14 +254,14 @@ static int row_compare(const void *a, const void *b)
 	return strcmp((*x)->component->text, (*y)->component->text);
 }
 
-/* Does a row belong to the part? `least`: it has so many values there. */
+/* Does a row belong to the part? `least`: the number of values that it must have there. */
 static bool row_belongs(const struct table_row *row, const struct table_part *part, uint64_t least)
 {
 	return pages_any(&row->pages, part->seen_from, part->end) &&
 		(!least || pages_count(&row->pages, part->first, part->end) >= least);
 }
 
-/* The rows of a set that belong to the part, by name. */
+/* The rows of a set that belong to the part, sorted by name. */
 static const struct table_row **set_rows(
 	const struct column_set *s, const struct table_part *part, uint64_t least, uint32_t *ret_n)
 {
@@ -295,8 +295,8 @@ void table_lazy_free(struct table_lazy *l)
 	free(l);
 }
 
-/* Let `t`, whose components and room for values are there, read from `rows` of a set, from slot
- * `first` on. */
+/* Let `t` read from `rows` of a set, from slot `first` on. It already has its components and the
+ * memory for values. */
 static int table_lazy_set(struct lp_table *t, const struct lp_table_builder *b,
 	const struct column_set *s, const struct table_row *const *rows, int64_t first)
 {
@@ -414,7 +414,7 @@ static int table_alloc(struct lp_table *t, const struct table_row **rows, uint32
 	return 0;
 }
 
-/* Is it a metric of a kind whose tables are put together anew? */
+/* Is it a metric of a kind whose tables are rearranged? */
 static bool metric_is_remade(const char *name)
 {
 	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
@@ -424,13 +424,13 @@ static bool metric_is_remade(const char *name)
 	return false;
 }
 
-/* Tables that are put together anew, or that leave out slots, need all values at once. */
+/* Tables that are rearranged, or that leave out slots, need all values at once. */
 static bool table_may_wait(const struct column_set *s, const struct table_grid *grid)
 {
 	return !s->remade && !metric_is_remade(s->name) && !grid->n_cuts;
 }
 
-/* NULL: out of memory. */
+/* The table of a set; NULL: out of memory. */
 static struct lp_table *table_of(const struct lp_table_builder *b, const struct column_set *s,
 	const struct table_row **rows, uint32_t n, const struct table_grid *grid, bool lazy)
 {
@@ -456,8 +456,8 @@ static struct lp_table *table_of(const struct lp_table_builder *b, const struct 
 	return t;
 }
 
-/* The place of a metric: that in the list of those that were asked for, else that in the catalogue,
- * then those that it does not know. */
+/* The order of a metric: by the list of selected metrics, else by the catalogue; unknown metrics
+ * come last. */
 static size_t set_place(const struct lp_table_builder *b, const struct column_set *s)
 {
 	const struct lp_metric *const *all = lp_metric_all();
@@ -507,7 +507,7 @@ static void tables_free(struct lp_table **tables, uint32_t n)
 	free(tables);
 }
 
-/* Rows of the part by how many values they have. */
+/* Rows of the part, by their number of values. */
 struct counts {
 	uint64_t *items;
 	size_t n, cap;
@@ -545,13 +545,13 @@ static int count_compare(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* How many values a row must have so that tables of all of these are sensible. Tables of all that
- * there is are so nearly always: 0. */
+/* The number of values that a row needs so that tables of all such rows have a reasonable size.
+ * Usually all rows fit: 0. */
 static int rows_choose(const struct lp_table_builder *b, const struct table_part *part,
 	const struct table_grid *grid, uint64_t *ret_least, uint32_t *ret_left_out)
 {
 	_cleanup_(counts_release) struct counts c = {0};
-	/* Rows that are read when somebody looks at them take next to nothing. */
+	/* Rows that are read on demand take hardly any memory. */
 	uint64_t sum = 0, bytes_max = part->lazy ? UINT64_MAX : b->budget.max;
 	size_t n = 0;
 
@@ -560,7 +560,7 @@ static int rows_choose(const struct lp_table_builder *b, const struct table_part
 		return -ENOMEM;
 	if (table_grid_fits(grid, bytes_max, c.n, c.sum))
 		return 0;
-	if (!c.items) /* nothing does not fit: the grid itself is too large */
+	if (!c.items) /* there are no rows to leave out: the grid itself is too large */
 		return -E2BIG;
 	qsort(c.items, c.n, sizeof(*c.items), count_compare);
 	while (n < c.n && table_grid_fits(grid, bytes_max, n + 1, sum + c.items[n]))
@@ -576,7 +576,7 @@ static int tables_make(const struct lp_table_builder *b, const struct table_part
 	const struct table_grid *grid, uint64_t least, struct lp_table **tables, uint32_t *n)
 {
 	_cleanup_free_ struct placed_set *sets = sets_sorted(b);
-	size_t n_sets = b->n_sets; /* more may come while this rests */
+	size_t n_sets = b->n_sets; /* more may be added while this sleeps */
 
 	for (size_t s = 0; sets && s < n_sets; s++) {
 		_cleanup_free_ const struct table_row **rows = NULL;
@@ -695,7 +695,7 @@ bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t 
 	return false;
 }
 
-/* Has it nothing left? */
+/* Does a row have no values left? */
 static bool row_gone(const struct table_row *row, int64_t before)
 {
 	return !row->pages.n && (!row->open || row->slot < before);

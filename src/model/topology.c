@@ -143,7 +143,7 @@ static bool rule_holds(const struct topology_rule *rule, const struct lp_identit
 	return true;
 }
 
-/* The value that a rule gives; a line of a table overrides what holds for all. */
+/* The value that a rule sets. A line of a table overrides the general value. */
 static bool rule_get(const struct topology_rule *rule, const struct lp_identity *component,
 	const char *attribute, char *buf, size_t size)
 {
@@ -177,7 +177,7 @@ const char *topology_attribute(const struct topology *t, const struct lp_identit
 		return buf;
 	}
 	origin = topology_origin_find(t, attribute);
-	for (size_t i = origin ? origin->n_rules : 0; i-- > 0;) { /* the last one wins */
+	for (size_t i = origin ? origin->n_rules : 0; i-- > 0;) { /* the last one counts */
 		if (rule_get(&t->rules[origin->rules[i]], component, attribute, buf, size))
 			return buf[0] ? buf : NULL; /* "" removes the value of an earlier rule */
 	}

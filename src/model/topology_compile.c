@@ -1,5 +1,5 @@
-/* From the text of a topology file to a topology: statements that make no sense are refused with
- * their line. */
+/* Converts the text of a topology file to a topology. Invalid statements are refused with their
+ * line. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -14,18 +14,18 @@
 #define FILE_MAX_BYTES (4u << 20)
 #define VERSION 1
 
-/* Far more than anybody writes; searches among them are linear. */
+/* Far more than anyone writes; searches are linear. */
 #define ATTRIBUTES_MAX 256
 #define ITEMS_MAX 10000
 
 DEFINE_CLEANUP(struct topology *, topology_free);
 
-/* A topology while it is being made. */
+/* A topology in the making. */
 struct maker {
 	struct topology *t;
 	const struct yaml_text *y;
-	const char *dir; /* the directory of tables; NULL: none may be read */
-	size_t pair;	 /* the next one */
+	const char *dir; /* the directory of tables; NULL: no tables may be read */
+	size_t pair;	 /* the next pair */
 	struct lp_err *err;
 };
 
@@ -48,7 +48,7 @@ static int fail(const struct maker *m, unsigned line, const char *fmt, ...)
 	return lp_err_set(m->err, -EINVAL, "%s:%u: %s", m->y->name, line, text);
 }
 
-/* Put the place before the error of another function. */
+/* Put file and line before the error of another function. */
 static int located(const struct maker *m, unsigned line, int r)
 {
 	if (r < 0)
@@ -133,7 +133,7 @@ static int origin_add(const struct maker *m, const char *attribute)
 	return 0;
 }
 
-/* May a rule set an attribute of that name? */
+/* May a rule set an attribute with this name? */
 static int attribute_check(const struct maker *m, const char *name, unsigned line)
 {
 	if (topology_own_find(name) >= 0)
@@ -176,7 +176,8 @@ static int table_add(
 	if (r < 0)
 		return located(m, line, r);
 	for (size_t i = 0; r == 0 && i < rule->table->n_attributes; i++) {
-		/* An attribute that the rule itself sets has this rule as its origin already. */
+		/* If the rule itself sets the attribute, the attribute already has this rule as an
+		 * origin. */
 		const struct topology_origin *o =
 			topology_origin_find(m->t, rule->table->attributes[i]);
 
@@ -186,7 +187,7 @@ static int table_add(
 	return r;
 }
 
-/* Room for the pairs of a rule. */
+/* Make room for the pairs of a rule. */
 static int rule_reserve(const struct maker *m, uint32_t number, struct topology_rule *rule)
 {
 	size_t n = 0;
@@ -251,7 +252,7 @@ static int rule_add(struct maker *m, uint32_t number)
 	return r;
 }
 
-/* The attribute must be one that components can have. `*ret` is the copy that lives as long as the
+/* Check that components can have the attribute. `*ret` is a copy that is valid as long as the
  * topology. */
 static int attribute_known(const struct maker *m, const char *name, unsigned line, const char **ret)
 {
@@ -339,7 +340,7 @@ static int group_add(const struct maker *m, uint32_t number)
 	return group_split(m, number, g);
 }
 
-/* The parts if the file does not list them: attributes of these names, the largest first. */
+/* The parts if the file does not list them: attributes with these names, the largest first. */
 static const char *const usual_parts[] = {
 	"rack", "switch", "array", "controller", "enclosure", "drawer", "server", "link"};
 
@@ -382,7 +383,7 @@ static int parts_make(const struct maker *m)
 	return r;
 }
 
-/* If a file has priorities and does not say what issues requests, it is the server. */
+/* If a file has priorities and does not say which part issues requests, it is the server. */
 static int issuer_make(const struct maker *m)
 {
 	const char *given = m->y->file->issuer;

@@ -1,4 +1,4 @@
-/* The inside of a topology, for topology*.c only. */
+/* The internals of a topology, for topology*.c only. */
 #ifndef MODEL_TOPOLOGY_DEF_H
 #define MODEL_TOPOLOGY_DEF_H
 
@@ -8,7 +8,7 @@
 #include "model/topology_table.h"
 #include <stdbool.h>
 
-/* A condition on a capture: one of the alternatives must hold. */
+/* A condition on a capture: one of the alternatives must match. */
 struct topology_where {
 	struct text_part of; /* the capture, or a part of the component's name */
 	struct topology_choice {
@@ -24,10 +24,10 @@ struct topology_setting {
 	struct text_template value;
 };
 
-/* Which components a rule matches, and the attributes it gives them. */
+/* Which components a rule matches, and the attributes that it sets. */
 struct topology_rule {
 	struct pattern match;
-	struct strmap names; /* if not empty, the rule is about these alone */
+	struct strmap names; /* if not empty, the rule applies only to these */
 	struct topology_where *where;
 	size_t n_where;
 	struct topology_setting *settings;
@@ -35,10 +35,10 @@ struct topology_rule {
 	struct topology_table *table; /* or NULL */
 };
 
-/* Where an attribute may come from. */
+/* The rules that may set an attribute. */
 struct topology_origin {
 	char *attribute;
-	uint32_t *rules; /* in their order: the last one that matches wins */
+	uint32_t *rules; /* in order: the last one that matches counts */
 	size_t n_rules, cap_rules;
 };
 
@@ -59,24 +59,24 @@ struct topology {
 	size_t n_groups, cap_groups;
 	const char **parts; /* NULL-terminated; the strings are in origins, or static */
 	const char *issuer;
-	struct inventory observers; /* those that must be there; may be empty */
+	struct inventory observers; /* observers that must deliver data; may be empty */
 };
 
-/* The attributes that every component has from its name. */
+/* The attributes that follow from the name of a component. */
 enum topology_own { OWN_OBSERVER, OWN_KIND, OWN_NAME, OWN_COMPONENT, N_OWN };
 extern const char *const topology_own_names[N_OWN];
 
-/* The enum topology_own of that name, or -1. OWN_COMPONENT, the full name, is for tables and
+/* The enum topology_own for this name, or -1. OWN_COMPONENT, the full name, is for tables and
  * templates. */
 int topology_own_find(const char *name);
 
 /* The text of such an attribute. */
 const char *topology_own_text(const struct lp_identity *component, enum topology_own which);
 
-/* Can it be the name of a capture or of an attribute: up to 64 letters, digits, - and _? */
+/* Is it a valid name of a capture or an attribute: up to 64 letters, digits, - and _? */
 bool topology_is_word(const char *text, size_t len);
 
-/* Text of up to 18 digits and nothing else, as a number. */
+/* Parse a number: up to 18 digits and nothing else. */
 bool topology_number(const char *text, size_t len, uint64_t *ret);
 
 /* The origin of an attribute, or NULL. */

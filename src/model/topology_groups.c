@@ -1,4 +1,4 @@
-/* Sorting components into peer groups. */
+/* Sorts components into peer groups. */
 #include "model/topology_groups.h"
 
 #include "base/array.h"
@@ -24,13 +24,13 @@ struct sorter {
 	struct strmap by_name;
 	struct lp_peer_group *groups;
 	size_t n, cap;
-	size_t *caps; /* [group] room for members */
+	size_t *caps; /* [group] capacity of its members */
 	size_t cap_caps;
 	struct strbuf name;
-	struct strbuf strays; /* the first names that fit no group */
+	struct strbuf strays; /* the first names that belong to no group */
 	uint32_t n_strays;
 	struct roles roles;
-	struct strmap names; /* how many observers have an interface of that name */
+	struct strmap names; /* the number of observers that have an interface with this name */
 };
 
 static void sorter_release(struct sorter *s)
@@ -73,7 +73,7 @@ static void name_add(struct sorter *s, const struct lp_identity *component, cons
 	strbuf_printf(&s->name, " %s=%s", attribute, value ? value : "(none)");
 }
 
-/* Interfaces of one name are more alike than those of different ones. */
+/* Interfaces with the same name are more alike than others. */
 static int name_count(struct sorter *s, const struct lp_identity *component)
 {
 	uint32_t n = 0;
@@ -84,7 +84,7 @@ static int name_count(struct sorter *s, const struct lp_identity *component)
 	return strmap_put(&s->names, component->name, n + 1);
 }
 
-/* Is the kind divided so that only components of the same name are peers? */
+/* Is the kind divided so that only components with the same name are peers? */
 static bool is_divided_by_name(const struct sorter *s, const struct lp_identity *component)
 {
 	const struct kind *kind = kind_find(component->kind);
@@ -97,8 +97,8 @@ static bool is_divided_by_name(const struct sorter *s, const struct lp_identity 
 	return kind->peers_by == PEERS_BY_NAME;
 }
 
-/* Connections are divided by their direction; pooled ones are groups of their own, by the roles of
- * both ends. */
+/* Connections are divided by their direction. Pooled connections are separate groups, by the roles
+ * of both ends. */
 static void connection_add(struct sorter *s, const struct lp_identity *component)
 {
 	struct connection c;
@@ -113,7 +113,7 @@ static void connection_add(struct sorter *s, const struct lp_identity *component
 			c.out ? "out" : "in");
 }
 
-/* Append the division of a kind without a file, according to its row. */
+/* Append how a kind is divided if there is no file, according to its row. */
 static void kind_add(struct sorter *s, const struct lp_identity *component)
 {
 	const char *role = roles_name(&s->roles, component);
@@ -144,7 +144,7 @@ static void name_make(
 	}
 }
 
-/* The position of the group with the current name, which is added if it is new. */
+/* The index of the group with the current name, which is added if it is new. */
 static int group_get(struct sorter *s, uint32_t *ret)
 {
 	if (strmap_get(&s->by_name, s->name.text, ret))
@@ -241,8 +241,8 @@ int topology_groups(const struct topology *t, struct lp_identity *const *compone
 	return 0;
 }
 
-/* A group of one or two is not compared, and a single odd observer is to be reported, not set
- * apart. */
+/* A group of one or two is not compared, and a single unusual observer must be reported, not
+ * separated. */
 #define OBSERVERS_MIN 2
 
 enum { HAS_IN = 1, HAS_OUT = 2, HAS_POOLED_IN = 4, HAS_POOLED_OUT = 8, HAS_DISK = 16 };
@@ -252,7 +252,7 @@ void roles_release(struct roles *r)
 	strmap_release(&r->observers);
 }
 
-/* What a component shows about its observer. */
+/* What a component shows about the role of its observer. */
 static uint32_t component_bits(const struct lp_identity *component)
 {
 	struct connection c;
@@ -265,8 +265,8 @@ static uint32_t component_bits(const struct lp_identity *component)
 	return !strcmp(component->kind, "disk") ? HAS_DISK : 0;
 }
 
-/* A client only opens connections. If it is unknown which observers are at the other ends (a
- * standby server may talk only to the monitoring), it must have no disks either. */
+/* A client only opens connections. If the observers at the other ends are unknown (a standby server
+ * may only have connections to the monitoring), it must not have disks either. */
 static bool is_client(const struct roles *r, uint32_t bits)
 {
 	if (r->pooled)

@@ -7,13 +7,13 @@
 #include <limpet/identity.h>
 
 struct roles {
-	struct strmap observers; /* [observer] bits for the components it has */
-	bool pooled;		 /* it is known which connections are between recorded observers */
+	struct strmap observers; /* [observer] bits for its components */
+	bool pooled;		 /* the connections between recorded observers are known */
 	bool connected;		 /* there are connections */
 	bool split;		 /* there are several servers and several clients */
 };
 
-/* Find the roles from all components; 0 or -ENOMEM. Release it also after a failure. */
+/* Find the roles from all components; 0 or -ENOMEM. Release it even after a failure. */
 int roles_find(struct roles *r, struct lp_identity *const *components, uint32_t n);
 void roles_release(struct roles *r);
 

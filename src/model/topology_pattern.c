@@ -11,9 +11,9 @@
 #define TEXT_MAX 4096
 
 /* Wildcards (any text, captures) cut a pattern into stretches of items that each match one
- * character. Placing every stretch as far left as possible after the one before it, and the last
- * one at the end, finds a match if there is one, because no other choice leaves more room for the
- * rest. */
+ * character. Every stretch is placed as far left as possible after the previous one, and the last
+ * one at the end. This finds a match if there is one, because no other choice leaves more room for
+ * the rest. */
 struct pattern_item {
 	enum { ITEM_CHAR, ITEM_ANY_CHAR, ITEM_SET, ITEM_ANY_TEXT, ITEM_CAPTURE } type;
 	unsigned char c;
@@ -61,7 +61,7 @@ bool topology_is_word(const char *text, size_t len)
 	return len && len <= 64 && strspn(text, letters) >= len;
 }
 
-/* The word in "{word}"; `*text` is moved past it. */
+/* Parse the word in "{word}"; `*text` moves past it. */
 static int brace_parse(const char **text, char **ret_word, struct lp_err *err)
 {
 	const char *word = *text + 1;
@@ -102,8 +102,8 @@ static void set_add(uint32_t *set, unsigned char first, unsigned char last)
 		set[c / 32] |= UINT32_C(1) << (c % 32);
 }
 
-/* Parse the inside of the brackets; returns the end of the set, or NULL. A ']' that comes first is
- * a member.
+/* Parse the contents of the brackets; returns the end of the set, or NULL. A ']' at the beginning
+ * is a member.
  */
 static const char *set_fill(const char *p, uint32_t *set)
 {
@@ -143,7 +143,7 @@ static int set_parse(const char **text, struct pattern *p, struct lp_err *err)
 	return r;
 }
 
-/* One item; `*text` is moved past it. */
+/* Parse one item; `*text` moves past it. */
 static int item_parse(const char **text, struct pattern *p, struct lp_err *err)
 {
 	struct pattern_item item = {.type = ITEM_CHAR};

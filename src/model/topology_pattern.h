@@ -1,9 +1,9 @@
 /* Patterns of names with captures, "fs{server}/disk:{array}.*", and text made from captures.
  *
- * In a pattern * is any text, ? any character, [a-z] one of a set ([!a-z] one outside of it),
- * {name} a capture: text of at least one character, as short as the rest allows, from left to
- * right. A backslash quotes the next character. For any pattern, matching takes time linear in the
- * length of the name (times that of the pattern).
+ * In a pattern, * is any text, ? is any character, [a-z] is one of a set ([!a-z] is one outside of
+ * it), and {name} is a capture: text of at least one character, as short as the rest allows, from
+ * left to right. A backslash quotes the next character. The time of a match is at most proportional
+ * to the length of the name times that of the pattern.
  */
 #ifndef MODEL_TOPOLOGY_PATTERN_H
 #define MODEL_TOPOLOGY_PATTERN_H
@@ -31,14 +31,14 @@ struct pattern_match {
 	size_t len[PATTERN_CAPTURES_MAX];
 };
 
-/* Zero-initialise `ret`; pattern_release() it also after a failure. */
+/* Compile a pattern. Zero-initialise `ret`, and call pattern_release() even after a failure. */
 int pattern_compile(const char *text, struct pattern *ret, struct lp_err *err);
 void pattern_release(struct pattern *p);
 
 /* The number of a capture, or -1. */
 int pattern_capture(const struct pattern *p, const char *name);
 
-/* Does all of `name[0..len)` match? `ret` may be NULL. */
+/* Does the whole of `name[0..len)` match? `ret` may be NULL. */
 bool pattern_matches(
 	const struct pattern *p, const char *name, size_t len, struct pattern_match *ret);
 
@@ -46,7 +46,7 @@ bool pattern_matches(
 struct text_part {
 	enum { TEXT_FIXED, TEXT_CAPTURE, TEXT_OWN } type;
 	char *fixed;
-	unsigned number; /* of the capture; of TEXT_OWN an enum topology_own */
+	unsigned number; /* of the capture; for TEXT_OWN an enum topology_own */
 };
 
 struct text_template {
@@ -54,21 +54,23 @@ struct text_template {
 	size_t n, cap;
 };
 
-/* Resolve `{name}` beside a pattern: a capture of it, else an attribute that every component has.
+/* Resolve `{name}` next to a pattern: one of its captures, else an attribute that every component
+ * has.
  */
 int text_part_find(
 	const struct pattern *p, const char *name, struct text_part *ret, struct lp_err *err);
 
-/* Its text for a component that the pattern matched. */
+/* The text of a piece for a component that the pattern matched. */
 const char *text_part_get(const struct text_part *part, const struct lp_identity *component,
 	const struct pattern_match *match, size_t *ret_len);
 
-/* "ddn{array}a". Zero-initialise `ret`; text_template_release() it also after a failure. */
+/* Compile a template, "ddn{array}a". Zero-initialise `ret`, and call text_template_release() even
+ * after a failure. */
 int text_template_compile(
 	const char *text, const struct pattern *p, struct text_template *ret, struct lp_err *err);
 void text_template_release(struct text_template *t);
 
-/* Write it into `buf`, truncated if it does not fit. */
+/* Expand it into `buf`; truncated if it does not fit. */
 void text_template_expand(const struct text_template *t, const struct lp_identity *component,
 	const struct pattern_match *match, char *buf, size_t size);
 

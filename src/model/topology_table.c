@@ -12,13 +12,13 @@
 #define FILE_MAX_BYTES (64u << 20)
 #define COLUMNS_MAX 64
 
-/* A table while it is being read. */
+/* A table that is being read. */
 struct table_reader {
 	struct topology_table *t;
 	const char *name;
 	unsigned line;
 	char *rest;	      /* of the text */
-	int key[COLUMNS_MAX]; /* [column] position among the keys, or -1: an attribute */
+	int key[COLUMNS_MAX]; /* [column] index among the keys, or -1: an attribute */
 	size_t n_columns;
 };
 
@@ -38,7 +38,7 @@ void topology_table_free(struct topology_table *t)
 
 DEFINE_CLEANUP(struct topology_table *, topology_table_free);
 
-/* Cut off spaces at both ends. */
+/* Remove spaces at both ends. */
 static char *trim(char *text)
 {
 	size_t len;
@@ -64,7 +64,7 @@ static char *line_next(struct table_reader *r)
 	return NULL;
 }
 
-/* Split a line into its fields in place; the count, or a negative errno. */
+/* Split a line into its fields in place; returns their number, or a negative errno. */
 static int fields_split(
 	const struct table_reader *r, char *line, char *ret[COLUMNS_MAX], struct lp_err *err)
 {
@@ -153,7 +153,7 @@ static int header_parse(struct table_reader *r, const struct pattern *p, struct 
 	return 0;
 }
 
-/* Leading zeros do not matter: 7 in a list matches the 07 of a name. */
+/* Leading zeros do not matter: 7 in a list matches 07 in a name. */
 static void key_append(struct strbuf *key, const char *text, size_t len)
 {
 	uint64_t number;

@@ -1,7 +1,7 @@
-/* Attributes as a list: a CSV file beside the topology file. Its first line names the columns.
- * Columns that are captures of the rule's pattern (or "component", "observer", "kind", "name") are
- * the key of a line, the others are attributes. Fields are separated by commas and have no quotes;
- * "#" begins a comment line. An empty field says nothing about its attribute.
+/* Attributes as a list: a CSV file in the directory of the topology file. Its first line names the
+ * columns. Columns that are captures of the rule's pattern (or "component", "observer", "kind",
+ * "name") are the key of a line, the others are attributes. Fields are separated by commas and have
+ * no quotes; "#" begins a comment line. An empty field says nothing about its attribute.
  */
 #ifndef MODEL_TOPOLOGY_TABLE_H
 #define MODEL_TOPOLOGY_TABLE_H

@@ -59,12 +59,12 @@ static const cyaml_schema_field_t file_fields[] = {
 static const cyaml_schema_value_t file_schema = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct yaml_file, file_fields)};
 
-/* A list or mapping that is open. */
+/* An open list or mapping. */
 struct yaml_level {
 	const cyaml_schema_value_t *schema;
-	size_t path_len; /* of its own path */
+	size_t path_len; /* of its path */
 	uint32_t n;	 /* members so far */
-	char *key;	 /* of a mapping: the key whose value comes next, or NULL */
+	char *key;	 /* in a mapping: the key of the next value, or NULL */
 };
 
 struct scan {
@@ -123,7 +123,7 @@ static int key_unknown(const struct scan *s, const yaml_event_t *e, const char *
 	return scan_error(s, e, "there is no '%.64s' here; there are: %s", key, list);
 }
 
-/* The schema of a key; NULL: there is no such key. */
+/* The schema of a key; NULL: no such key. */
 static const cyaml_schema_value_t *field_schema(const struct yaml_level *f, const char *key)
 {
 	if (f->schema->type == CYAML_IGNORE)
@@ -169,7 +169,7 @@ static int key_take(struct scan *s, const yaml_event_t *e)
 	return 0;
 }
 
-/* A node is complete: the path becomes that of its parent. */
+/* A node is complete: return to the path of its parent. */
 static void node_done(struct scan *s)
 {
 	struct yaml_level *f;
@@ -206,7 +206,7 @@ static int pair_add(struct scan *s, const yaml_event_t *e, const char *value)
 	return 0;
 }
 
-/* The schema of the node that begins, which also extends the path. NULL after an error. */
+/* The schema of a new node; also extends the path. NULL after an error. */
 static const cyaml_schema_value_t *node_begin(struct scan *s, const yaml_event_t *e)
 {
 	struct yaml_level *f = s->depth ? &s->levels[s->depth - 1] : NULL;

@@ -1,9 +1,9 @@
 /* The text of a topology file, loaded but not yet interpreted.
  *
  * libcyaml loads the file by a schema. It reports neither the lines of what it loaded nor the
- * members of mappings with free keys (attributes, where). So the events of libyaml, on which it is
- * built, are read first: for lines, for these members, and to stop early at content that no
- * topology has (aliases, deep nesting, keys that the schema does not know).
+ * members of mappings with free keys (attributes, where). So limpet first reads the events of
+ * libyaml, on which it is built: for lines, for these members, and to stop early at constructs that
+ * no topology has (aliases, deep nesting, unknown keys).
  */
 #ifndef MODEL_TOPOLOGY_YAML_H
 #define MODEL_TOPOLOGY_YAML_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct yaml_rule {
-	char *match, *table; /* NULL: not there */
+	char *match, *table; /* NULL: not given */
 	char **names;
 	uint32_t names_count;
 };
@@ -41,7 +41,7 @@ struct yaml_file {
 
 /* A member of a mapping with free keys. */
 struct yaml_pair {
-	uint32_t rule; /* position in components */
+	uint32_t rule; /* index in components */
 	enum yaml_free { YAML_ATTRIBUTES, YAML_WHERE } where;
 	char *key, *value;
 	unsigned line;
@@ -55,17 +55,17 @@ struct yaml_text {
 	struct strmap lines; /* by path, "components/3/match" */
 };
 
-/* Zero-initialise `ret`; yaml_text_release() it also after a failure. */
+/* Load a text. Zero-initialise `ret`, and call yaml_text_release() even after a failure. */
 int yaml_text_load(
 	const char *text, size_t len, const char *name, struct yaml_text *ret, struct lp_err *err);
 void yaml_text_release(struct yaml_text *y);
 
-/* The line of the node with that path ("groups/%u/name"), or of the node that contains it; 1 if
+/* The line of the node with this path ("groups/%u/name"), or of the node that contains it; 1 if
  * there is none. */
 unsigned yaml_text_line(const struct yaml_text *y, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The one of `names` (NULL-terminated) that a user who wrote `word` may have meant, or NULL. */
+/* The one of `names` (NULL-terminated) that is most similar to `word`, or NULL. */
 const char *yaml_meant(const char *word, const char *const *names);
 
 #endif

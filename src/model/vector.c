@@ -52,7 +52,7 @@ void vector_clear(struct vector *v)
 
 int vector_add(struct vector *v, uint32_t dimension, double value)
 {
-	/* Written so that NaN is rejected, too. */
+	/* This form also rejects NaN. */
 	if (!(fabs(value) <= VECTOR_VALUE_MAX) || value == 0)
 		return 0;
 	if (v->n >= UINT32_MAX ||
@@ -72,7 +72,7 @@ static bool is_sorted(const struct vector *v)
 	return true;
 }
 
-/* By dimension, then in the order of addition. */
+/* Sort by dimension, then by the order of addition. */
 static int entry_compare(const void *a, const void *b)
 {
 	const struct vector_entry *x = a, *y = b;
@@ -82,7 +82,7 @@ static int entry_compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sum repeated dimensions, and drop those whose sum is 0. */
+/* Add up repeated dimensions, and drop those with the sum 0. */
 static void squeeze(struct vector *v)
 {
 	size_t n = 0;
@@ -115,7 +115,7 @@ void vector_finish(struct vector *v)
 	find_largest(v);
 }
 
-/* Backwards, so that it works in place. */
+/* Go backwards, so that it works in place. */
 int vector_merge(struct vector *v, const struct vector *other)
 {
 	size_t a = v->n, b = other->n, room = a + b, at = room;
@@ -134,7 +134,7 @@ int vector_merge(struct vector *v, const struct vector *other)
 		if (a > 0 && v->entries[a - 1].dimension == theirs->dimension)
 			v->entries[at].value = v->entries[--a].value + theirs->value;
 	}
-	/* The entries below were not moved; dimensions that both have leave a gap. */
+	/* The entries below were not moved; common dimensions leave a gap. */
 	if (at > a)
 		memmove(v->entries + a, v->entries + at, (room - at) * sizeof(*v->entries));
 	v->n = a + room - at;
@@ -196,7 +196,7 @@ bool vector_next(const struct vector *a, const struct vector *b, struct vector_w
 	return true;
 }
 
-/* The largest weight of a dimension that either has. */
+/* The largest weight of any dimension of the two. */
 static double weight_largest(const struct vector *a, const struct vector *b, const double *weights)
 {
 	double largest = 0;

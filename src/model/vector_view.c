@@ -87,7 +87,7 @@ static int off_find(struct vector_view *v, uint32_t n_cells)
 	return 0;
 }
 
-/* Is it switched off somewhere in these slots? */
+/* Is it switched off on any server in these slots? */
 static bool is_off(const struct vector_view *v, uint32_t dimension, uint32_t first, uint32_t n)
 {
 	const struct vector_off *off = &v->off[dimension];
@@ -143,7 +143,7 @@ static bool usable(double value)
 	return fabs(value) <= VECTOR_VALUE_MAX;
 }
 
-/* The number of slots, out of n, in which anything was measured. */
+/* The number of slots, out of n, with any measurement. */
 static uint32_t slots_measured(
 	const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n)
 {

@@ -131,7 +131,7 @@ int verdict_mute(struct lp_verdict *v, uint32_t component)
 static int strings_add(char ***strings, uint32_t *n, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-/* Append a text to a list of them. */
+/* Append a text to a list. */
 static int strings_add(char ***strings, uint32_t *n, const char *fmt, va_list ap)
 {
 	char *text = NULL, **grown;

@@ -1,6 +1,6 @@
-/* A YAML file as a tree, whose errors are reported with their lines: "stack.yaml:3: ...".
+/* A YAML file as a tree. Errors have their line: "stack.yaml:3: ...".
  *
- * Functions return 0 or a negative errno, with a sentence in doc->err.
+ * Functions return 0, or a negative errno with a sentence in doc->err.
  */
 #ifndef MODEL_YAML_DOC_H
 #define MODEL_YAML_DOC_H
@@ -20,19 +20,20 @@ int yaml_doc_read(const char *text, size_t len, const char *name,
 	int (*fn)(void *ctx, const struct yaml_doc *doc, const yaml_node_t *root), void *ctx,
 	struct lp_err *err);
 
-/* The node of a number in the tree. */
+/* The node with this number in the tree. */
 const yaml_node_t *yaml_doc_node(const struct yaml_doc *doc, int number);
 
 /* -EINVAL, with a sentence that begins with the file and the line of `node`. */
 int yaml_doc_error(const struct yaml_doc *doc, const yaml_node_t *node, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The one of `words` (NULL-terminated) that a node is. The error names what it should be (`what`)
- * and suggests the nearest word. */
+/* The index of a node's text in `words` (NULL-terminated). The error says what it should be
+ * (`what`) and suggests the nearest word. */
 int yaml_doc_word(const struct yaml_doc *doc, const yaml_node_t *node, const char *what,
 	const char *const *words, unsigned *ret);
 
-/* The key of a pair, one of `keys`, each of which may occur once: `*seen` keeps track of that. */
+/* The key of a pair, which must be one of `keys`. Each may occur once; `*seen` remembers which
+ * did. */
 int yaml_doc_key(const struct yaml_doc *doc, const yaml_node_pair_t *pair, const char *const *keys,
 	unsigned *seen, unsigned *ret);
 
@@ -40,7 +41,7 @@ int yaml_doc_key(const struct yaml_doc *doc, const yaml_node_pair_t *pair, const
 int yaml_doc_each(const struct yaml_doc *doc, const yaml_node_t *node, const char *key,
 	int (*fn)(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item), void *ctx);
 
-/* Copy a text, which must not be empty; the old `*ret` is freed. */
+/* Copy a text, which must not be empty; frees the old `*ret`. */
 int yaml_doc_text(const struct yaml_doc *doc, const yaml_node_t *node, const char *key, char **ret);
 
 /* A number from `least` to `most`. */
