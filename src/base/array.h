@@ -1,4 +1,4 @@
-/* Growing arrays without surprises. */
+/* Growing arrays. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
@@ -7,8 +7,8 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Make room for at least `need` items of `item_size` bytes in `*items`, growing by doubling.
- * New room is zeroed. Returns 0 or -ENOMEM (nothing changes then). */
+/* Make room for at least `need` items of `item_size` bytes in `*items`, growing by doubling. New
+ * room is zeroed. Returns 0, or -ENOMEM without a change. */
 int array_reserve(void *items, size_t *cap, size_t need, size_t item_size);
 
 #endif

@@ -61,7 +61,7 @@ static inline int64_t unzigzag(uint64_t v)
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* Reads from [p, end); after the first read past the end `bad` is set and all reads give 0. */
+/* Reads from [p, end). The first read past the end sets `bad`; from then on all reads return 0. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -72,10 +72,11 @@ uint8_t cursor_u8(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 uint64_t cursor_varint(struct cursor *c); /* LEB128 */
-/* A varint length and as many bytes; `*ret` points into the buffer and has no NUL. */
+/* A varint length and that number of bytes; `*ret` points into the buffer and is not
+ * NUL-terminated. */
 size_t cursor_string(struct cursor *c, const char **ret);
 
-/* Writes into a buffer that the caller made large enough; each returns the byte after. */
+/* Write to a buffer that is large enough; each returns the next byte. */
 uint8_t *write_varint(uint8_t *p, uint64_t v); /* at most 10 bytes */
 
 #endif

@@ -1,4 +1,5 @@
-/* Ownership helpers: `_cleanup_(fn)` frees at the end of the scope, TAKE_PTR() hands over. */
+/* Ownership helpers: `_cleanup_(fn)` frees at the end of the scope, TAKE_PTR() passes ownership
+ * on. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
@@ -10,7 +11,7 @@
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
-/* Define `NAMEp(TYPE *p)` that calls `FN(*p)`: the form that _cleanup_() wants. */
+/* Define `NAMEp(TYPE *p)` that calls `FN(*p)`, as _cleanup_() needs it. */
 #define DEFINE_CLEANUP(type, fn)                                                                   \
 	static inline void fn##p(type *p)                                                          \
 	{                                                                                          \

@@ -46,7 +46,7 @@ static uint32_t crc_by_table(uint32_t crc, const uint8_t *p, size_t size)
 }
 
 #if defined(__x86_64__)
-/* The processor's own instruction. */
+/* With the instruction of the processor. */
 __attribute__((target("sse4.2"))) static uint32_t crc_by_cpu(
 	uint32_t crc, const uint8_t *p, size_t size)
 {

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of `data` continuing from `crc` (0 to begin with). */
+/* The checksum of `data` continuing from `crc` (0 at the beginning). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 
-/* The same without the processor's instructions for it. */
+/* The same without special instructions of the processor. */
 uint32_t crc32c_plain(uint32_t crc, const void *data, size_t size);
 
 #endif

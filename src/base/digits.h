@@ -1,10 +1,10 @@
-/* Whole numbers in texts of a fixed form, such as dates. */
+/* Parses whole numbers in texts of a fixed form, such as dates. */
 #ifndef BASE_DIGITS_H
 #define BASE_DIGITS_H
 
 #include <stdbool.h>
 
-/* Read a number of 1 to `most` (at most 9) digits and move behind it. */
+/* Read a number of 1 to `most` (at most 9) digits, and move past it. */
 static inline bool digits_read(const char **p, unsigned most, int *ret)
 {
 	int value = 0;
@@ -16,7 +16,7 @@ static inline bool digits_read(const char **p, unsigned most, int *ret)
 	return n > 0;
 }
 
-/* Move behind this character, if it is the next one. */
+/* Skip this character, if it is the next one. */
 static inline bool digits_skip(const char **p, char c)
 {
 	if (**p != c)

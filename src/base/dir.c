@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* As many as the kernel follows. */
+/* The same limit as in the kernel. */
 #define LINKS_MAX 40
 
-/* On the way to a directory. */
+/* The state of a walk to a directory. */
 struct walk {
 	int fd;		     /* the directory reached so far */
-	char rest[PATH_MAX]; /* what is left */
+	char rest[PATH_MAX]; /* the remaining path */
 	unsigned n_links;
-	mode_t make; /* permissions for missing directories; 0: do not make them */
+	mode_t make; /* permissions for missing directories; 0: do not create them */
 };
 
 static void walk_to(struct walk *w, int fd)
@@ -37,7 +37,7 @@ static int walk_start(struct walk *w, const char *from)
 	return 0;
 }
 
-/* Take the next name from the rest; false: there is none. */
+/* The next name of the remaining path; false: none. */
 static bool walk_name(struct walk *w, char name[NAME_MAX + 1], int *ret_error)
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
@@ -72,7 +72,7 @@ static int walk_link(struct walk *w, int link, const struct stat *st)
 	return *target == '/' ? walk_start(w, "/") : 0;
 }
 
-/* Go to a directory. O_DIRECTORY triggers an automount. */
+/* Enter a directory. O_DIRECTORY triggers an automount. */
 static int walk_enter(struct walk *w, const char *name)
 {
 	int fd = openat(w->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -83,7 +83,7 @@ static int walk_enter(struct walk *w, const char *name)
 	return 0;
 }
 
-/* The name is not that of a directory: it may be a link. */
+/* The name is not a directory: it may be a link. */
 static int walk_other(struct walk *w, const char *name)
 {
 	_cleanup_close_ int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

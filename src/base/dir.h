@@ -1,7 +1,7 @@
-/* Directories that may belong to others, and files in them.
+/* Directories that may belong to other users, and files in them.
  *
  * The owner of a directory can put symbolic links, FIFOs and hard links into it, and exchange them
- * at any time. So limpet walks to a directory step by step, holds it by its descriptor, and opens
+ * at any time. So limpet walks to a directory step by step, keeps its descriptor open, and opens
  * files in it by name without following links.
  */
 #ifndef BASE_DIR_H
@@ -11,18 +11,18 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Walk to a directory. On the way only symbolic links that belong to root or to the user of this
- * process are followed. Returns a descriptor (O_PATH) for the functions below and for *at(), which
- * the caller closes, or a negative errno: -ELOOP if a link belongs to another user. */
+/* Walk to a directory. Only symbolic links of root or of the user of this process are followed.
+ * Returns a descriptor (O_PATH) for the functions below and for *at(), which the caller closes, or
+ * a negative errno; -ELOOP: a link belongs to another user. */
 int dir_open(const char *path, struct lp_err *err);
 
-/* The same for the directory of a file; "." where the path has none. */
+/* The same for the directory of a file; "." if the path has none. */
 int dir_open_of(const char *path, struct lp_err *err);
 
-/* The same, but missing directories are made, with these permissions. */
+/* The same, but creates missing directories, with these permissions. */
 int dir_make(const char *path, mode_t mode, struct lp_err *err);
 
-/* Create a file, which must not be there, for reading and writing: a descriptor or a negative
+/* Create a file, which must not exist, for reading and writing. Returns a descriptor or a negative
  * errno. `dir` may be AT_FDCWD. */
 int dir_create_file(int dir, const char *name, mode_t mode);
 
@@ -30,11 +30,11 @@ int dir_create_file(int dir, const char *name, mode_t mode);
  * -EINVAL: it is not a regular file. */
 int dir_open_file(int dir, const char *name, int flags);
 
-/* The same for a file to write to: -EPERM if it belongs to another user, -EMLINK if it has further
+/* The same for a file to write to; -EPERM: it belongs to another user; -EMLINK: it has several
  * names. */
 int dir_open_own_file(int dir, const char *name, int flags);
 
-/* The names in a directory, sorted, that `wanted` (NULL: all) accepts. Like scandir(). */
+/* The names in a directory that `wanted` (NULL: all) accepts, sorted. Like scandir(). */
 struct dirent;
 int dir_list(int dir, struct dirent ***ret_entries, int (*wanted)(const struct dirent *e));
 

@@ -81,7 +81,7 @@ static int slurp_fd(int fd, size_t max, char **ret_data, size_t *ret_size)
 	return 0;
 }
 
-/* Is this a pipe without a name, which somebody has already opened? */
+/* Is this an unnamed pipe, which the user has already opened? */
 static bool is_pipe(int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -104,7 +104,7 @@ static int open_input(const char *path, int flags)
 		return -EISDIR;
 	if (!is_pipe(fd, &st) && !S_ISCHR(st.st_mode))
 		return -EINVAL;
-	/* Reading from a pipe waits for its data. */
+	/* Reading from a pipe waits for data. */
 	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : TAKE_FD(fd);
 }
 
@@ -140,7 +140,7 @@ int file_rename_new(int dir, const char *from, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* This file system does not support it; a hard link does not replace a file either. */
+	/* This file system does not support it, but a hard link does not replace a file, either. */
 	if (linkat(dir, from, dir, to, 0) == 0)
 		return unlinkat(dir, from, 0) < 0 ? -errno : 0;
 	if (errno != EPERM && errno != EOPNOTSUPP)

@@ -1,7 +1,7 @@
 /* Sums of doubles that do not depend on the order of addition.
  *
- * Terms become integers of 90 bits below the largest one, and integers add up without rounding. The
- * bits of a term below these 90 are always lost. There is room for 2^35 terms.
+ * Terms are converted to integers with 90 bits, relative to the largest one, and integers are added
+ * without rounding. Lower bits of a term are always lost. There is room for 2^35 terms.
  */
 #ifndef BASE_FIXED_SUM_H
 #define BASE_FIXED_SUM_H
@@ -20,12 +20,12 @@ struct fixed_sum {
 	double scale; /* 2^shift */
 };
 
-/* A sum of finite terms of which none, whatever its sign, is larger than `largest`. */
+/* A sum of finite terms. No absolute value may be larger than `largest`. */
 static inline struct fixed_sum fixed_sum_for(double largest)
 {
 	int shift = largest > 0 ? FIXED_SUM_BITS - 1 - ilogb(largest) : 0;
 
-	/* No measured value is below 1e-270: there, fewer bits suffice. */
+	/* No measured value is below 1e-270, so fewer bits are enough there. */
 	shift = shift > 1000 ? 1000 : shift;
 	return (struct fixed_sum){0, shift, ldexp(1, shift)};
 }

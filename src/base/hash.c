@@ -8,7 +8,7 @@
 struct strmap_entry {
 	char *key;
 	uint32_t value;
-	uint32_t same; /* another entry whose key has the same hash, or NONE */
+	uint32_t same; /* another entry with the same hash, or NONE */
 };
 
 #define NONE UINT32_MAX
@@ -32,7 +32,7 @@ void strmap_release(struct strmap *m)
 	*m = (struct strmap){0};
 }
 
-/* The entry of `key`, or NULL; `*ret_first` is where those with its hash begin, or NONE. */
+/* The entry of `key`, or NULL; `*ret_first` is the first entry with the same hash, or NONE. */
 static struct strmap_entry *strmap_find(
 	const struct strmap *m, const char *key, uint64_t hash, uint32_t *ret_first)
 {
@@ -89,7 +89,7 @@ int strmap_put(struct strmap *m, const char *key, uint32_t value)
 	return 0;
 }
 
-/* In the chain of entries with this hash, make the one that points to `from` point to `to`. */
+/* In the chain of entries with this hash, replace the reference to `from` by `to`. */
 static void chain_redirect(struct strmap *m, uint64_t hash, uint32_t from, uint32_t to)
 {
 	uint32_t at = NONE;
@@ -99,7 +99,7 @@ static void chain_redirect(struct strmap *m, uint64_t hash, uint32_t from, uint3
 		if (to == NONE)
 			idmap_remove(&m->by_hash, hash);
 		else
-			idmap_put(&m->by_hash, hash, to); /* the key is there: nothing can fail */
+			idmap_put(&m->by_hash, hash, to); /* the key exists, so this cannot fail */
 		return;
 	}
 	while (m->entries[at].same != from)
@@ -121,7 +121,7 @@ void strmap_remove(struct strmap *m, const char *key)
 	last = (uint32_t)--m->n;
 	if (at == last)
 		return;
-	/* The last one moves into the gap. */
+	/* Move the last entry into the gap. */
 	*e = m->entries[last];
 	chain_redirect(m, hash_bytes(e->key, strlen(e->key)), last, at);
 }

@@ -6,10 +6,10 @@
 
 struct idmap_slot {
 	uint64_t key;
-	uint32_t value; /* one more than the value that was put; 0: free */
+	uint32_t value; /* the stored value plus 1; 0: free */
 };
 
-/* Numbers differ in their low bits (ids) or their high ones (packed keys): mix both. */
+/* Numbers differ in their low bits (ids) or in their high bits (packed keys), so mix both. */
 static size_t idmap_home(const struct idmap *m, uint64_t key)
 {
 	key ^= key >> 32;
@@ -30,7 +30,7 @@ void idmap_clear(struct idmap *m)
 	m->n = 0;
 }
 
-/* The slot that holds `key`, or the free one where it belongs. */
+/* The slot of `key`, or the free slot where it belongs. */
 static struct idmap_slot *idmap_find(const struct idmap *m, uint64_t key)
 {
 	size_t i = idmap_home(m, key);
@@ -65,7 +65,7 @@ bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *
 	return false;
 }
 
-/* Is there room for this many keys, with a quarter of the slots left free? */
+/* Is there room for this many keys, with a quarter of the slots free? */
 static bool idmap_holds(size_t cap, size_t n)
 {
 	return n * 4 <= cap * 3;
@@ -111,7 +111,7 @@ void idmap_remove(struct idmap *m, uint64_t key)
 	if (!hole || !hole->value)
 		return;
 	m->n--;
-	/* Entries that were pushed on because this slot was taken move back into it. */
+	/* Move entries back that were displaced because this slot was taken. */
 	for (at = (size_t)(hole - m->slots);;) {
 		struct idmap_slot *next;
 		size_t home;

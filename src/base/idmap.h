@@ -1,5 +1,5 @@
 /* The hash table: a map from 64-bit numbers to 32-bit ones (open addressing). Maps with other keys
- * are built on it: they use a hash as the number, and store the first entry that has this hash
+ * are built on it. They use a hash as the number, and store the first entry with this hash
  * (base/hash.h). */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
@@ -17,16 +17,16 @@ struct idmap {
 void idmap_release(struct idmap *m);
 /* Forget all keys, keep the memory. */
 void idmap_clear(struct idmap *m);
-/* Make room for `n` keys: up to that number idmap_put() neither allocates nor fails. 0 or
+/* Make room for `n` keys. Up to that number, idmap_put() neither allocates nor fails. 0 or
  * -ENOMEM. */
 int idmap_reserve(struct idmap *m, size_t n);
 bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
 /* Values are below UINT32_MAX. 0 or -ENOMEM. */
 int idmap_put(struct idmap *m, uint64_t key, uint32_t value);
-/* Walk through all entries: begin with `*at` 0; false after the last. The order is arbitrary. Do
- * not put or remove keys meanwhile. */
+/* Iterate over all entries: start with `*at` 0; false after the last. The order is arbitrary. Do
+ * not add or remove keys during the iteration. */
 bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *ret);
-/* Does nothing if the key is not there. */
+/* Does nothing if the key does not exist. */
 void idmap_remove(struct idmap *m, uint64_t key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds the word that a user who mistyped one may have meant.
+/* Finds the word that a user may have meant by a mistyped one.
  *
  *     struct meant m = {.word = "diagnos"};
  *     for each name: meant_consider(&m, name);
@@ -11,16 +11,16 @@
 
 struct meant {
 	const char *word;
-	unsigned edits; /* the distance of `best` from the word; 0: there is no best yet */
+	unsigned edits; /* the distance of `best` from the word; 0: no best one yet */
 	char best[MEANT_MAX + 1];
 	char question[MEANT_MAX + 32];
 };
 
-/* Is this name nearer than those before? Two letters may be wrong, left out, added or swapped; in a
- * short word one, in a long one (a component's name) three. */
+/* Keep this name if it is nearer than those before. Two letters may be wrong, missing, added or
+ * swapped; one in a short word, and three in a long one (the name of a component). */
 void meant_consider(struct meant *m, const char *name);
 
-/* "; did you mean 'diagnose'?", or "" if no name is near. Lives as long as `m`. */
+/* "; did you mean 'diagnose'?", or "" if no name is near. Valid as long as `m`. */
 const char *meant_question(struct meant *m);
 
 #endif

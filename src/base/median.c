@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Put the k-th smallest at its place, the smaller ones before it. Hoare's selection; the pivot is
- * the middle one, which suits sorted and constant input. */
+/* Put the k-th smallest number at its place, and smaller ones before it. Hoare's selection; the
+ * pivot is the middle element, which is good for sorted and constant input. */
 static void select_kth(double *v, int64_t n, int64_t k)
 {
 	int64_t lo = 0, hi = n - 1;
@@ -36,7 +36,7 @@ static void select_kth(double *v, int64_t n, int64_t k)
 	}
 }
 
-/* Without overflow where both are huge. */
+/* Avoids overflow if both are very large. */
 static double middle(double a, double b)
 {
 	return a == b ? a : a / 2 + b / 2;
@@ -66,7 +66,7 @@ double median_of_others(const struct median_split *split, double own)
 {
 	if (split->n < 2)
 		return NAN;
-	/* Which of several equal ones is left out makes no difference. */
+	/* It does not matter which of several equal ones is left out. */
 	if (split->n % 2 == 0)
 		return own <= split->below ? split->middle : split->below;
 	return middle(own >= split->middle ? split->below : split->middle,
@@ -97,7 +97,7 @@ double quantile_of_sorted(const double *values, size_t n, double p)
 {
 	double at = p * (double)(n ? n - 1 : 0);
 	size_t below = (size_t)at;
-	double share = at - (double)below; /* of the value above */
+	double share = at - (double)below; /* weight of the value above */
 
 	if (!n)
 		return NAN;
@@ -121,13 +121,13 @@ void median_sort(double *values, size_t n)
 
 #define DIGIT_BITS 10
 #define N_DIGITS (1U << DIGIT_BITS)
-#define FEW 24 /* or fewer are sorted */
+#define FEW 24 /* this many or fewer are sorted */
 
 /* The first digit in which the keys differ: (key - low) >> shift is below N_DIGITS. */
 struct digits {
 	uint64_t low;
 	unsigned shift;
-	bool equal; /* all keys are */
+	bool equal; /* all keys are equal */
 	uint32_t counts[N_DIGITS];
 };
 
@@ -151,7 +151,7 @@ static void digits_count(struct digits *d, const uint64_t *keys, size_t n)
 		d->counts[(keys[i] - low) >> d->shift]++;
 }
 
-/* The digit in which `*rank` falls; `*rank` becomes the rank among the keys with that digit. */
+/* The digit that contains `*rank`; `*rank` becomes the rank among the keys with that digit. */
 static uint64_t digits_find(const struct digits *d, size_t *rank)
 {
 	uint64_t digit = 0;
@@ -161,13 +161,13 @@ static uint64_t digits_find(const struct digits *d, size_t *rank)
 	return digit;
 }
 
-/* Copy the keys with that digit to `out`, which may be `keys`. */
+/* Copy the keys with this digit to `out`, which may be `keys`. */
 static size_t digits_take(
 	const struct digits *d, uint64_t digit, const uint64_t *keys, size_t n, uint64_t *out)
 {
 	size_t taken = 0, want = d->counts[digit];
 
-	/* Stopping at the last keeps all stores inside of `out`; the last store may be
+	/* Stop at the last one, so that all stores stay inside of `out`; the last store may be
 	 * redundant. */
 	for (size_t i = 0; i < n && taken < want; i++) {
 		out[taken] = keys[i];

@@ -1,6 +1,5 @@
-/* Medians and other order statistics: those of a few numbers, where the median of an even number of
- * them is the mean of the middle two, and those of very many, in linear time whatever the values
- * are. */
+/* Medians and other order statistics: of a few numbers (the median of an even number is the mean of
+ * the middle two), and of very many numbers, in linear time for any values. */
 #ifndef BASE_MEDIAN_H
 #define BASE_MEDIAN_H
 
@@ -18,7 +17,7 @@ double median_of_sorted(const double *values, uint32_t n);
  * 0. */
 double quantile_of_sorted(const double *values, size_t n, double p);
 
-/* A summary of n numbers from which the median of all but any one of them follows. */
+/* A summary of n numbers that gives the median of all but any one of them. */
 struct median_split {
 	double below, middle,
 		above; /* in order: the middle one (or the upper of two) and its neighbours */
@@ -31,14 +30,14 @@ struct median_split median_split(double *values, uint32_t n);
 /* The median of all of them; NaN if n is 0. */
 double median_of_all(const struct median_split *split);
 
-/* The median of all but one that is `own`; NaN if there is no other. */
+/* The median of all except one number, `own`; NaN if there are no others. */
 double median_of_others(const struct median_split *split, double own);
 
 /* Sort in ascending order; there must be no NaN. */
 void median_sort(double *values, size_t n);
 
-/* The functions for very many numbers work on keys: unsigned integers in the same order as the
- * doubles they are made from, so that they can count digits.
+/* The functions for very many numbers work on keys: unsigned integers with the same order as the
+ * doubles, so that digits can be counted.
  *
  * order_key() makes a key from `v`, which is not NaN. Zeros of both signs have the same key. */
 static inline uint64_t order_key(double v)

@@ -77,8 +77,7 @@ static int option_store(
 	case OPTION_SPAN:
 		r = span_parse(text, member, err);
 		if (r == 0 &&
-			*(int64_t *)member ==
-				0) /* which would mean that the option was not given */
+			*(int64_t *)member == 0) /* 0 would mean that the option was not given */
 			r = lp_err_set(err, -EINVAL, "a span of time must be longer than 0");
 		break;
 	case OPTION_TIME:
@@ -109,7 +108,8 @@ static const struct option_def *option_find(const struct option_table *tables, s
 	return NULL;
 }
 
-/* "unknown option '--jsno'; did you mean '--json'?" Single letters are too short for a guess. */
+/* "unknown option '--jsno'; did you mean '--json'?" A single letter is too short for a
+ * suggestion. */
 static int option_unknown(const char *arg, size_t len, const struct option_table *tables,
 	size_t n_tables, struct lp_err *err)
 {
@@ -128,7 +128,7 @@ static int option_unknown(const char *arg, size_t len, const struct option_table
 		meant_question(&m));
 }
 
-/* One argument that begins with "-". `*i` moves on if the next one is its value. */
+/* Parse an argument that begins with "-". `*i` advances if the next one is its value. */
 static int option_take(int argc, char **argv, int *i, const struct option_table *tables,
 	size_t n_tables, struct lp_err *err)
 {

@@ -1,4 +1,4 @@
-/* Command-line options as tables: one row per option drives parsing, `limpet help` and the manual.
+/* Command-line options as tables. One row per option defines parsing, `limpet help` and the manual.
  */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
@@ -12,7 +12,7 @@ enum option_type {
 	OPTION_FLAG,   /* bool: set by its presence */
 	OPTION_STRING, /* const char * */
 	OPTION_LIST,   /* struct option_list: may be given several times */
-	OPTION_PAIRS,  /* struct option_list: the same, two words each time */
+	OPTION_PAIRS,  /* struct option_list: the same, with two words each time */
 	OPTION_UINT,   /* uint64_t */
 	OPTION_SPAN,   /* int64_t microseconds: "100ms", "5m" */
 	OPTION_TIME,   /* int64_t microseconds since 1970 UTC: "12:34", "1h" ago, "yesterday" */
@@ -24,7 +24,7 @@ struct option_def {
 	char letter;	  /* 'i' for -i, or 0 */
 	enum option_type type;
 	size_t offset;	  /* of the member that receives the value */
-	const char *arg;  /* "SPAN": what help calls the argument; NULL for flags */
+	const char *arg;  /* "SPAN": the name of the argument in the help; NULL for flags */
 	const char *help; /* what it does, with the default in brackets */
 };
 
@@ -36,26 +36,27 @@ struct option_list {
 };
 
 /* Parse `argv[1..argc-1]` into `values` by the given tables (`n_tables` of them, so that a
- * command's and an importer's options can be used together). Other arguments are moved to the front
- * of `argv` (from argv[0] on) in their order and counted in `*ret_n_args`. "--" ends options,
- * "--name=value" and "--name value" are the same, as are "-oX" and "-o X". -EINVAL: `err` describes
- * what is wrong. */
+ * command's and an importer's options can be used together). Other arguments are moved to the
+ * beginning of `argv` (from argv[0] on), in order, and counted in `*ret_n_args`. "--" ends options,
+ * "--name=value" and "--name value" are the same, as are "-oX" and "-o X". -EINVAL: `err` says
+ * why. */
 struct option_table {
 	const struct option_def *defs; /* may be NULL */
 	void *values;
 };
 
-/* Where options stand. */
+/* The position of options. */
 enum option_order {
 	OPTION_ANYWHERE,
-	OPTION_IN_FRONT, /* the first argument ends them: the rest is another program's command line
+	OPTION_IN_FRONT, /* the first argument ends them: the rest is the command line of another
+			  * program
 			  */
 };
 
 int option_parse(int argc, char **argv, const struct option_table *tables, size_t n_tables,
 	enum option_order order, int *ret_n_args, struct lp_err *err);
 
-/* Read "10M" and the like. */
+/* Parse a size such as "10M". */
 int bytes_parse(const char *text, uint64_t *ret_bytes, struct lp_err *err);
 
 #endif

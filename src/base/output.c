@@ -29,7 +29,7 @@ static bool is_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* Write directly to a path that exists and is not a regular file (a terminal, a pipe). */
+/* Write directly to an existing path that is not a regular file (a terminal, a pipe). */
 static int open_direct(struct output *o, const char *path)
 {
 	o->direct = true;
@@ -37,7 +37,8 @@ static int open_direct(struct output *o, const char *path)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* Make a new file beside it, with the owner and the permissions of the one that it will replace. */
+/* Create a new file in the same directory, with the owner and the permissions of the one that it
+ * will replace. */
 static int open_temporary(struct output *o, const struct stat *old)
 {
 	int r = asprintf(&o->temporary, ".%s.%d.tmp", o->name, (int)getpid());
@@ -46,8 +47,8 @@ static int open_temporary(struct output *o, const struct stat *old)
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
-	unlinkat(
-		o->dir, o->temporary, 0); /* left by a process that had our number and was killed */
+	unlinkat(o->dir, o->temporary, 0); /* left by a killed process that had the same process
+					    * number */
 	o->fd = dir_create_file(o->dir, o->temporary, old ? 0600 : 0644);
 	if (o->fd < 0) {
 		free(TAKE_PTR(o->temporary));
@@ -58,7 +59,7 @@ static int open_temporary(struct output *o, const struct stat *old)
 	return 0;
 }
 
-/* Open the path, which may end in a link only if `follow`. */
+/* Open the path; it may end in a link only if `follow`. */
 static int open_at(struct output *o, const char *path, bool follow, struct lp_err *err)
 {
 	struct stat st;
@@ -109,7 +110,7 @@ int output_open(struct output *o, const char *path, struct lp_err *err)
 
 int output_commit(struct output *o, const char *path, struct lp_err *err)
 {
-	/* A terminal or a pipe cannot be synced, and need not. */
+	/* A terminal or a pipe cannot be synced, and this is not necessary. */
 	if (fsync(o->fd) < 0 && errno != EINVAL && errno != EROFS)
 		return lp_err_sys(err, -errno, "cannot write %s", path);
 	if (o->direct)
@@ -117,6 +118,6 @@ int output_commit(struct output *o, const char *path, struct lp_err *err)
 	if (renameat(o->dir, o->temporary, o->dir, o->name) < 0)
 		return lp_err_sys(err, -errno, "cannot write %s", path);
 	free(TAKE_PTR(o->temporary));
-	dir_sync(o->dir); /* the file is complete; surviving a power loss is a bonus */
+	dir_sync(o->dir); /* the file is complete; survival of a power loss is optional */
 	return 0;
 }

@@ -1,9 +1,9 @@
-/* A file that the user wants written: it appears under its name when it is complete, or not at all.
+/* An output file that the user named. It appears when it is complete, or not at all.
  *
- * An existing file of that name is replaced, never written into, so that nothing that others have
- * put there (a symbolic link, a hard link to another file, a FIFO) is followed, changed or waited
- * for. Only a link that belongs to root or to the user is followed, and a device or a pipe of
- * theirs is written to.
+ * An existing file with this name is replaced, never modified. So limpet neither follows nor
+ * changes nor waits for anything that other users have put there (a symbolic link, a hard link to
+ * another file, a FIFO). Only links of root or of the user are followed, and only their devices and
+ * pipes are written to.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -20,10 +20,10 @@ struct output {
 	bool open, direct;	/* direct: it is not a regular file */
 };
 
-/* Begin: `o->fd` can be written to. */
+/* Begin. Write to `o->fd`. */
 int output_open(struct output *o, const char *path, struct lp_err *err);
 
-/* The file is complete: flush it, and give it its name. */
+/* The file is complete: flush it, and rename it to its name. */
 int output_commit(struct output *o, const char *path, struct lp_err *err);
 
 /* Discard the file if it was not committed. */

@@ -9,12 +9,12 @@ static const struct {
 } unsafe[] = {
 	{0x0000, 0x001f},		    /* control characters */
 	{0x007f, 0x009f}, {0x00ad, 0x00ad}, /* the soft hyphen, invisible */
-	{0x061c, 0x061c}, /* marks and overrides of direction, and what has no width */
+	{0x061c, 0x061c}, /* marks and overrides of direction, and characters without a width */
 	{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfe00, 0xfe0f},
 	{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}, /* tags */
 };
 
-/* The number of the character of UTF-8 at `p`, which ends with a NUL, and its length; 0: none. */
+/* Decode the UTF-8 character at `p`, which is NUL-terminated. Returns its length; 0: invalid. */
 static size_t decode(const unsigned char *p, uint32_t *ret_code)
 {
 	size_t n = p[0] < 0x80 ? 1

@@ -8,16 +8,17 @@ struct slices {
 	void (*work)(void *arg);
 	void *arg;
 	int64_t budget_us; /* of the current slice */
-	int64_t until_us;  /* when the slice ends, by the thread's CPU time; used by the thread only
+	int64_t until_us;  /* when the slice ends, in CPU time of the thread; used by the thread
+			    * only
 			    */
 	bool has_thread;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the following */
 	pthread_cond_t changed;
 	enum { SLICES_IDLE, SLICES_WORKING, SLICES_RESTING, SLICES_END } state;
 };
 
-/* The work that this thread belongs to. */
+/* The work of this thread. */
 static _Thread_local struct slices *own;
 
 struct slices *slices_new(void (*work)(void *arg), void *arg)
@@ -33,7 +34,7 @@ struct slices *slices_new(void (*work)(void *arg), void *arg)
 	return s;
 }
 
-/* The thread has its turn. */
+/* A slice begins in the thread. */
 static void slice_begin(struct slices *s)
 {
 	int64_t now_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
@@ -41,7 +42,7 @@ static void slice_begin(struct slices *s)
 	s->until_us = s->budget_us < INT64_MAX - now_us ? now_us + s->budget_us : INT64_MAX;
 }
 
-/* Change the state, and wait until the other side has had its turn. Called with the lock held. */
+/* Change the state, and wait for the turn of the other side to end. Call it with the lock held. */
 static void turn(struct slices *s, unsigned state, unsigned wait_while)
 {
 	s->state = state;

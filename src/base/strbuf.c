@@ -19,7 +19,7 @@ void strbuf_reset(struct strbuf *sb)
 		sb->text[0] = '\0';
 }
 
-/* Room for `more` bytes and the NUL; false (and `failed`) if there is none. */
+/* Make room for `more` bytes and the NUL; false (and sets `failed`) if memory runs out. */
 static bool strbuf_grow(struct strbuf *sb, size_t more)
 {
 	size_t need = sb->len + more + 1;

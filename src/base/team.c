@@ -19,7 +19,7 @@ bool team_mine(const struct team *t, uint64_t i)
 	return !t || i % (uint64_t)t->size == (uint64_t)t->rank;
 }
 
-/* Every parcel begins with how its process fares. */
+/* Every parcel begins with the result of its process. */
 static int parcels_open(struct team *t, struct team_parcels *p, const uint64_t *sizes)
 {
 	const uint8_t *at = p->data;
@@ -44,7 +44,7 @@ static int parcels_open(struct team *t, struct team_parcels *p, const uint64_t *
 	return t->failure.code;
 }
 
-/* `mine` begins with a head. */
+/* `mine` begins with a header. */
 static int parcels_share(struct team *t, const struct strbuf *mine, struct team_parcels *ret)
 {
 	_cleanup_free_ uint64_t *sizes = calloc((size_t)t->size, sizeof(*sizes));

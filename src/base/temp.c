@@ -13,7 +13,7 @@ static const char *temp_parent(void)
 	return parent && *parent ? parent : "/tmp";
 }
 
-/* NULL: out of memory. */
+/* The template of a name; NULL: out of memory. */
 static char *temp_template(void)
 {
 	char *path;
@@ -28,7 +28,7 @@ int temp_file_make(struct lp_err *err)
 
 	if (fd >= 0)
 		return fd;
-	/* Not every file system has files without names. */
+	/* Not every file system supports unnamed files. */
 	path = temp_template();
 	if (!path)
 		return lp_err_sys(err, -ENOMEM, "cannot make a temporary file");

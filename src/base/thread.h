@@ -1,4 +1,4 @@
-/* Threads of our own. */
+/* Starts threads. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 

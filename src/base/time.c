@@ -45,7 +45,7 @@ struct timespec clock_after(clockid_t id, int64_t span_us)
 	return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
 }
 
-/* No clock shows times beyond this; the bound keeps all arithmetic far from overflow. */
+/* No clock shows later times. The limit prevents overflow in all computations. */
 #define WALL_SEC_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 #define WALL_SEC_MIN INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */
 
@@ -204,7 +204,7 @@ static bool scan_clock(const char **p, struct tm *tm)
 	return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-/* `local`: text without a zone is in the zone of the environment, else in UTC. */
+/* `local`: text without a zone is in the zone of the environment; otherwise it is in UTC. */
 static bool parse_iso(const char *text, bool local, int64_t *ret_wall_us)
 {
 	const char *p = text, *zone;
@@ -254,8 +254,8 @@ static bool parse_seconds(const char *text, int64_t *ret_wall_us)
 
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err)
 {
-	/* Eight digits are a date (20110509), as in file names, also if there is no such day; any
-	 * other run of digits is seconds since 1970. */
+	/* Eight digits are a date (20110509), as in file names, even if there is no such day; any
+	 * other number is seconds since 1970. */
 	if (parse_iso(text, false, ret_wall_us) ||
 		(strspn(text, "0123456789") != DATE_DIGITS && parse_seconds(text, ret_wall_us)))
 		return 0;
@@ -278,11 +278,11 @@ static const struct {
 	{"w", 7 * US_PER_DAY},
 };
 
-/* The longest span that is accepted: in nanoseconds, and added to a time, it still fits. */
+/* The longest accepted span: converted to nanoseconds and added to a time, it does not overflow. */
 #define SPAN_TEXT_MAX_US (50000 * US_PER_DAY)
 
-/* One number and its unit, which must be smaller than `below_us`; a number alone has none. Returns
- * the unit in microseconds, 0 if this is not part of a span. */
+/* Parse one number and its unit, which must be smaller than `below_us`; a single number has no
+ * unit. Returns the unit in microseconds; 0: this is not part of a span. */
 static int64_t scan_span_part(const char **p, int64_t below_us, double *ret_us)
 {
 	char *end;
@@ -339,7 +339,7 @@ static int64_t day_start(int64_t now_us, int days)
 	return (int64_t)mktime(&tm) * US_PER_SEC;
 }
 
-/* "12:34", "12:34:56": when a clock on the wall last showed it. */
+/* "12:34", "12:34:56": the last time at which a clock showed it. */
 static bool parse_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
 {
 	time_t now = (time_t)floor_div(now_us, US_PER_SEC);
@@ -360,7 +360,7 @@ static bool parse_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
 	return true;
 }
 
-/* "1h", "-90m", "2d ago": that long before now. A number alone is a time, not a span. */
+/* "1h", "-90m", "2d ago": a span before now. A number alone is a time, not a span. */
 static bool parse_back(const char *text, int64_t now_us, int64_t *ret_wall_us)
 {
 	static const char ago[] = " ago";

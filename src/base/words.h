@@ -1,4 +1,4 @@
-/* Lists that users write with commas, in one or several options: "a,b" "c". */
+/* Lists separated by commas, in one or several options: "a,b" "c". */
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 
@@ -13,8 +13,8 @@ struct words {
 	unsigned n;
 };
 
-/* Take the list apart. An item without any word is an error, since it would mean all.
- * Zero-initialise `ret`; words_release() it also after a failure. */
+/* Split the lists. An item without words is an error, because it would mean all. Zero-initialise
+ * `ret`, and call words_release() even after a failure. */
 int words_split(const struct option_list *list, struct words *ret, struct lp_err *err);
 void words_release(struct words *w);
 

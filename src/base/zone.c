@@ -22,10 +22,10 @@ struct change {
 
 struct zone {
 	int64_t *at;	 /* [change] seconds since 1970 */
-	int32_t *offset; /* [change] east of UTC, from then on */
+	int32_t *offset; /* [change] east of UTC, from this change on */
 	size_t n;
 	int32_t first; /* offset before all changes */
-	/* What applies after the last change, if the clock changes every year: */
+	/* After the last change, if the clock changes every year: */
 	bool yearly;
 	int32_t standard, summer;
 	struct change begin, end; /* of summer time */
@@ -105,7 +105,7 @@ static bool change_read(const char **p, struct change *ret)
 		ret->weekday <= 6;
 }
 
-/* "CET-1CEST,M3.5.0,M10.5.0/3": the rule that applies from then on. */
+/* "CET-1CEST,M3.5.0,M10.5.0/3": the rule after the last change. */
 static void rule_read(struct zone *z, const char *text)
 {
 	const char *p = text;
