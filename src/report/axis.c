@@ -53,7 +53,7 @@ const char *axis_number(double value, char buf[AXIS_TEXT_MAX])
 		snprintf(buf, AXIS_TEXT_MAX, "none");
 		return buf;
 	}
-	/* Up to 9999 numbers are easier to read in full. */
+	/* Numbers up to 9999 are easier to read in full. */
 	for (; fabs(value) >= (at ? 999.5 : 9999.5) && at + 1 < ARRAY_SIZE(suffixes); at++)
 		value /= 1000;
 	if (fabs(value) >= 99.5 && fabs(value) < 9999.5)

@@ -36,7 +36,7 @@ void call_args_fd(struct strbuf *out, const struct fd_names *names, int32_t pid,
 	strbuf_putc(out, '>');
 }
 
-/* O_SYNC has the bit of O_DSYNC, O_TMPFILE that of O_DIRECTORY: the longer ones first. */
+/* O_SYNC includes the bit of O_DSYNC, and O_TMPFILE that of O_DIRECTORY, so these come first. */
 static const struct {
 	uint64_t bits;
 	const char *name;
@@ -82,7 +82,7 @@ unsigned call_args_count(const struct trace_event *e, const struct syscall_info 
 	return n;
 }
 
-/* Which of the captured paths argument `i` is. */
+/* The index of argument `i` among the captured paths. */
 static unsigned path_number(const struct syscall_info *s, unsigned i)
 {
 	unsigned n = 0;
@@ -147,7 +147,7 @@ static void add_fds(struct strbuf *out, const struct trace_event *e, uint64_t va
 	strbuf_printf(out, "[%d, %d]", fds[0], fds[1]);
 }
 
-/* -1 as programs pass it in 32 bits is -1, too. */
+/* -1 passed as 32 bits is also -1. */
 static int64_t as_signed(const struct trace_event *e, uint64_t value)
 {
 	if (e->flags & TRACE_COMPAT)

@@ -12,19 +12,19 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A change of a descriptor that waits for its time. */
+/* A change of a descriptor that is not due yet. */
 struct change {
 	struct trace_descriptor d;
 	size_t order;
 	char *name;
 };
 
-/* A line that waits for those of other files. */
+/* A line that waits for lines of other files. */
 struct line {
 	int64_t time_ns;
 	size_t order;
 	char *text;
-	uint64_t n_more; /* repeats, and the last of them */
+	uint64_t n_more; /* the number of repeats, and the last one */
 	int64_t last_ns;
 };
 
@@ -32,14 +32,14 @@ struct printing {
 	FILE *out;
 	const struct call_log_filter *f;
 	struct lp_warn *warn;
-	bool several;	     /* logs: lines name their observer */
-	bool together;	     /* lines of several logs, or folded ones: they are sorted first */
+	bool several;	     /* several logs: lines name their observer */
+	bool together;	     /* lines of several logs, or folded ones, which are sorted first */
 	struct strmap alike; /* line number + 1 by the key of repeats */
 	struct line *lines;
 	size_t n_lines, cap_lines;
-	int64_t day; /* of the last line of text, since 1970; -1: none yet */
+	int64_t day; /* of the last line of text, in days since 1970; -1: none yet */
 	size_t n_logs;
-	bool damaged; /* some log is; the others are still read */
+	bool damaged; /* a log is damaged; the others are still read */
 	/* of the current file */
 	const char *observer;
 	struct fd_names *names;
@@ -89,7 +89,7 @@ bool call_log_wants(const struct call_log_filter *f, const struct trace_event *e
 	return !f->failed || (e->what == TRACE_EXIT && WIFSIGNALED((int)e->ret));
 }
 
-/* Print a line now, with the day before the first of it. */
+/* Print a line now, preceded by the day if it is the first one of that day. */
 static void print_now(struct printing *p, int64_t time_ns, const char *text)
 {
 	int64_t day = floor_div(time_ns, 86400 * INT64_C(1000000000));
@@ -102,7 +102,7 @@ static void print_now(struct printing *p, int64_t time_ns, const char *text)
 	fprintf(p->out, "%s\n", text);
 }
 
-/* Take the text that was made: print it, or keep it for later. */
+/* Print the current line, or keep it for later. */
 static int put_line(struct printing *p, int64_t time_ns)
 {
 	char *text;
@@ -138,7 +138,7 @@ static int put_json(struct printing *p, int64_t time_ns, json_t *object)
 	return put_line(p, time_ns);
 }
 
-/* Keep a change until the events around it come. */
+/* Keep a change until the events at that time come. */
 static int keep_change(void *ctx, uint64_t record, const struct trace_descriptor *d)
 {
 	struct printing *p = ctx;
@@ -163,7 +163,7 @@ static void drop_changes(struct printing *p)
 	p->n_changes = p->next = 0;
 }
 
-/* Apply the changes up to the end of the call, except for its own. */
+/* Apply the changes up to the end of a call, except for its own. */
 static int changes_before(struct printing *p, const struct trace_event *e)
 {
 	int64_t end_ns = e->start_ns + e->dur_ns;
@@ -214,8 +214,8 @@ static int print_event(struct printing *p, uint64_t record, const struct trace_e
 	return put_json(p, e->start_ns, calls_json(e, record, name, p->observer));
 }
 
-/* Count a failure with earlier ones like it: the same process, call and error. 1: it was counted,
- * 0: it is the first of its kind, or not a failure. */
+/* Count a failure with earlier ones of the same process, call and error. 1: it was counted; 0: it
+ * is the first one, or not a failure. */
 static int fold_event(struct printing *p, const struct trace_event *e)
 {
 	int error = e->what == TRACE_CALL ? trace_event_errno(e) : 0;
@@ -278,8 +278,8 @@ static int compare_changes(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* The calls need the names of files that were opened long before: all changes are read, whatever
- * times were selected. They are in the order of time unless clocks stepped. */
+/* Calls need the names of files that were opened long before, so all changes are read, whatever
+ * times are selected. They are in chronological order unless clocks stepped. */
 static int read_names(struct printing *p, const struct lp_source *source, struct lp_err *err)
 {
 	const struct trace_log_reader to = {.descriptor = keep_change, .ctx = p};
@@ -301,7 +301,7 @@ static int read_names(struct printing *p, const struct lp_source *source, struct
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
-/* Print the records of one file within the time. */
+/* Print the records of one file in the selected time. */
 static int print_logs(struct printing *p, const char *path, struct lp_err *err)
 {
 	const struct lp_select select = {.from_us = p->f->from_us, .to_us = p->f->to_us};

@@ -6,11 +6,11 @@
 #include <limpet/dataset.h>
 #include <stdio.h>
 
-/* What to print. Empty lists select everything. Lost events are always reported.
+/* What to print. Empty lists select everything. Lost events are always printed.
  */
 struct call_log_filter {
 	bool calls, descriptors; /* which logs */
-	bool json;		 /* one object a line */
+	bool json;		 /* one object per line */
 	int64_t from_us, to_us;	 /* since 1970; 0: no end */
 	const int32_t *pids;	 /* or threads */
 	unsigned n_pids;
@@ -19,16 +19,18 @@ struct call_log_filter {
 	uint32_t classes;  /* bits of enum trace_call; 0: all */
 	const int *errnos; /* only calls that failed with one of these */
 	unsigned n_errnos;
-	bool failed; /* only calls that failed, and processes that a signal killed */
-	bool fold;   /* as text: a process' failures of one call with one error are one line */
+	bool failed;	   /* only calls that failed, and processes that a signal killed */
+	bool fold;	   /* in text, failures of one process with the same call and error are one
+			    * line */
 	int64_t slower_ns; /* only calls that took at least this long; 0: all */
 };
 
 /* Would this event be printed? */
 bool call_log_wants(const struct call_log_filter *f, const struct trace_event *e);
 
-/* Print the logs of all archives of a dataset, in the order of time if there are several. -ENOENT:
- * there are none. On -EBADMSG (damage, reported through `warn`) the intact records were printed. */
+/* Print the logs of all archives of a dataset, in chronological order if there are several.
+ * -ENOENT: there are none. On -EBADMSG (damage, reported through `warn`) the intact records were
+ * printed. */
 int call_log_print(FILE *out, struct lp_dataset *ds, const struct call_log_filter *f,
 	struct lp_warn *warn, struct lp_err *err);
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* The time of the day, to the microsecond. */
+/* The time of day, in microseconds. */
 static void add_time(struct strbuf *out, int64_t wall_ns, const char *observer)
 {
 	int64_t s = floor_div(wall_ns, NS_PER_SEC), of_day = s - floor_div(s, 86400) * 86400;
@@ -117,7 +117,7 @@ static void add_error(struct strbuf *out, const struct trace_event *e)
 	int number = trace_event_errno(e);
 	const char *what = number ? strerrordesc_np(number) : NULL;
 
-	if (!number) { /* the kernel's own */
+	if (!number) { /* internal to the kernel */
 		strbuf_printf(out, "? %s (to be restarted)", errno_name((int)-e->ret, name));
 		return;
 	}
@@ -126,7 +126,7 @@ static void add_error(struct strbuf *out, const struct trace_event *e)
 		strbuf_printf(out, " (%s)", what);
 }
 
-/* Large results of calls about memory are addresses. */
+/* Large results of memory calls are addresses. */
 static void add_value(struct strbuf *out, const struct trace_event *e, const struct fd_names *names)
 {
 	const struct syscall_info *s = trace_event_syscall(e);

@@ -1,4 +1,4 @@
-/* Times of day for people: in the reader's zone, with the date unless it is today's. */
+/* Times of day for people: in the reader's time zone, with the date unless it is today. */
 #ifndef REPORT_CLOCK_H
 #define REPORT_CLOCK_H
 
@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 struct clock_style {
-	bool utc;	/* not the zone of the environment (TZ) */
-	int64_t now_us; /* times of this day have no date; 0: every time has one */
+	bool utc;	/* UTC instead of the zone of the environment (TZ) */
+	int64_t now_us; /* times of this day have no date; 0: all times have one */
 };
 
 /* "12:34:21", or "2026-11-15 12:34:21" for another day. */
 void clock_add(struct strbuf *sb, const struct clock_style *style, int64_t wall_us);
 
-/* The same for a time that follows another one: on the same day it has no date. */
+/* The same for a time after another one: without a date if it is the same day. */
 void clock_add_later(
 	struct strbuf *sb, const struct clock_style *style, int64_t wall_us, int64_t than_us);
 
-/* "2026-11-15 12:34 to 12:35 UTC"; with seconds if it is less than ten minutes. */
+/* "2026-11-15 12:34 to 12:35 UTC"; with seconds if the range is shorter than ten minutes. */
 void clock_add_range(
 	struct strbuf *sb, const struct clock_style *style, int64_t from_us, int64_t to_us);
 

@@ -91,7 +91,7 @@ static bool is_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
 	return !s->n_components;
 }
 
-/* Does the difference between a sample and the one before belong to the wanted time? */
+/* Is the difference between a sample and the previous one in the selected time? */
 static bool counts(const struct pass *p, const struct lp_batch *b, const uint8_t *state, uint32_t s)
 {
 	int64_t wall_us = b->wall_us[s];
@@ -182,7 +182,7 @@ int functions_read(struct lp_dataset *ds, const struct functions_select *select,
 {
 	_cleanup_(functions_release) struct functions_view v = {0};
 	struct pass p = {select, &v};
-	/* The sample before the first is needed, too: the time is checked above. */
+	/* The sample before the first one is needed as well, so the time is checked above. */
 	const struct lp_select all = {.component = is_wanted, .ctx = &p};
 	int r = lp_dataset_read(ds, &all, add_batch, &p, err);
 

@@ -8,7 +8,7 @@
 #include <limpet/dataset.h>
 #include <stdio.h>
 
-/* A function ("dd:libc.so.6:read") or a stack ("dd;main;copy"), and how often it was found. */
+/* A function ("dd:libc.so.6:read") or a stack ("dd;main;copy"), and the number of its samples. */
 struct functions_row {
 	char *name;
 	uint64_t n;
@@ -28,7 +28,7 @@ struct functions_view {
 	struct functions_server *servers; /* by name */
 	size_t n, cap;
 	struct strmap index;
-	bool calls; /* there are functions whose calls, not samples, were counted */
+	bool calls; /* there are functions with counted calls instead of samples */
 };
 
 /* The selected data. */
@@ -45,17 +45,17 @@ int functions_read(struct lp_dataset *ds, const struct functions_select *select,
 	struct functions_view *ret, struct lp_err *err);
 void functions_release(struct functions_view *v);
 
-/* The server of that name, or NULL. */
+/* The server with this name, or NULL. */
 const struct functions_server *functions_find(const struct functions_view *v, const char *name);
 
 /* The `top` functions of each server, with their shares. */
 void functions_print_text(FILE *out, const struct functions_view *v, size_t top);
 void functions_print_json(FILE *out, const struct functions_view *v, size_t top);
 
-/* How two lists differ: the functions whose shares differ most. `from` and `to` are the names of
- * the lists. 0 or -ENOMEM. */
+/* The difference between two lists: the functions with the largest differences in their shares.
+ * `from` and `to` are the names of the lists. 0 or -ENOMEM. */
 struct functions_pair {
-	const struct functions_server *a, *b; /* NULL: there is none */
+	const struct functions_server *a, *b; /* NULL: none */
 	const char *from, *to;
 };
 int functions_diff_text(FILE *out, const struct functions_pair *pair, size_t top);

@@ -1,4 +1,5 @@
-/* Flame graphs: a box per function, on top of its caller, as wide as its share of the samples. */
+/* Flame graphs. Each function is a box on top of its caller; its width is its share of the
+ * samples. */
 #include "report/functions.h"
 
 #include "base/array.h"
@@ -18,13 +19,13 @@
 #define HEAD_HEIGHT 30
 
 struct node {
-	const char *name; /* not terminated: `len` bytes */
+	const char *name; /* `len` bytes, not NUL-terminated */
 	size_t len;
 	uint64_t n;
-	uint32_t child, next; /* positions; 0: none, as the root is nobody's child */
+	uint32_t child, next; /* indexes; 0: none, because the root is not a child */
 };
 
-/* node 0 is the root. */
+/* Node 0 is the root. */
 struct tree {
 	struct node *nodes;
 	size_t n, cap;
@@ -40,7 +41,7 @@ static uint32_t node_add(struct tree *t, const char *name, size_t len)
 	return (uint32_t)t->n++;
 }
 
-/* The child of that name, in alphabetical order; 0: out of memory. */
+/* The child with this name, in alphabetical order; 0: out of memory. */
 static uint32_t child_get(struct tree *t, uint32_t parent, const char *name, size_t len)
 {
 	uint32_t before = 0, at = t->nodes[parent].child, new;
@@ -85,7 +86,7 @@ static int stack_add(struct tree *t, uint32_t at, unsigned depth, const char *st
 	return 0;
 }
 
-/* With several servers, each is a box of its own. */
+/* If there are several servers, each is a separate box. */
 static int tree_make(struct tree *t, const struct functions_view *v)
 {
 	node_add(t, "all", 3);

@@ -17,7 +17,7 @@ static double share(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
-/* `size` of a whole, as a bar. */
+/* Print a share as a bar. */
 static void print_bar(FILE *out, double size, char mark)
 {
 	int n = (int)lround(fmin(fabs(size), 1) * BAR_WIDTH);
@@ -26,7 +26,7 @@ static void print_bar(FILE *out, double size, char mark)
 		fputc(i < n ? mark : ' ', out);
 }
 
-/* Names come from files that anybody may have written. */
+/* Names come from files and are not trusted. */
 static void print_name(FILE *out, const char *name)
 {
 	for (; *name; name++)
@@ -43,7 +43,7 @@ static void print_span(FILE *out, const struct functions_server *s)
 	fputc('\n', out);
 }
 
-/* Bars are scaled to the longest, so that small shares are visible. */
+/* Bars are relative to the longest one, so that small shares are visible. */
 void functions_print_text(FILE *out, const struct functions_view *v, size_t top)
 {
 	for (size_t i = 0; i < v->n; i++) {

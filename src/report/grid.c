@@ -72,7 +72,7 @@ static bool looks_numeric(const char *s)
 	return !*s || isdigit((unsigned char)*s) || !strcmp(s, "inf");
 }
 
-/* A column is aligned right if all its cells below the heading are numbers. */
+/* A column is right-aligned if all its cells below the heading are numbers. */
 static bool column_numeric(const struct grid *g, size_t column)
 {
 	for (size_t i = g->n_columns + column; i < g->n_cells; i += g->n_columns) {
@@ -95,7 +95,7 @@ static size_t column_width(const struct grid *g, size_t column)
 	return width;
 }
 
-/* One cell, without what follows it. */
+/* Print one cell, without the space after it. */
 static void cell_print(const char *text, size_t width, bool right, bool last, FILE *out)
 {
 	size_t len = flow_text_width(text), pad = width > len ? width - len : 0;

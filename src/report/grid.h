@@ -1,4 +1,4 @@
-/* Text in aligned columns. Cells are strings; numbers are aligned right. */
+/* Text in aligned columns. Cells are strings; numbers are right-aligned. */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
 
@@ -13,7 +13,7 @@ struct grid {
 	bool failed; /* out of memory */
 };
 
-/* A grid of that many columns; its first row is the heading. */
+/* Initialise a grid with `n_columns` columns; its first row is the heading. */
 void grid_init(struct grid *g, size_t n_columns);
 void grid_release(struct grid *g);
 
@@ -21,7 +21,7 @@ void grid_release(struct grid *g);
 void grid_add(struct grid *g, const char *text);
 void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A number as short as is useful: 0, 3.25, 1234, 5.6e+09; "-" if it is missing (NaN). */
+/* Append a short number: 0, 3.25, 1234, 5.6e+09; "-" if it is missing (NaN). */
 void grid_add_number(struct grid *g, double value);
 
 /* Print it, unless memory ran out (`failed`). With `colour` the heading is bold. */

@@ -72,7 +72,7 @@ const char *incident_state_name(enum lp_status status)
 
 const char *incident_confidence_name(double confidence)
 {
-	long percent = lround(confidence * 100); /* as it is printed */
+	long percent = lround(confidence * 100); /* as printed */
 
 	return percent >= 80 ? "high" : percent >= 50 ? "medium" : "low";
 }
@@ -84,7 +84,7 @@ struct subject {
 	const struct lp_identity *first; /* component; may be NULL */
 	const struct lp_suspect *lead;	 /* may be NULL */
 	bool past;			 /* it is over */
-	uint32_t n_alike;		 /* components of the first one's kind */
+	uint32_t n_alike;		 /* components of the same kind as the first one */
 };
 
 static const char *verb(const struct subject *s, const char *is, const char *was)
@@ -111,7 +111,7 @@ static bool is_above(const struct lp_finding *f)
 }
 
 /* The most important finding above its peers in one of two roles, NULL: none. Findings and
- * components are in the order of importance. */
+ * components are sorted by importance. */
 static const struct lp_finding *first_above(
 	const struct subject *s, enum lp_role one, enum lp_role other)
 {
@@ -129,7 +129,7 @@ static const struct lp_finding *first_above(
 	return NULL;
 }
 
-/* ", 9.4x its peers", if that is a number; above ten without tenths. */
+/* Add ", 9.4x its peers" if the ratio is a number; above ten without decimals. */
 static void add_times(struct strbuf *sb, const struct lp_finding *f, const char *of)
 {
 	char ratio[QUANTITY_TEXT_MAX];
@@ -145,7 +145,7 @@ static const char *ratio_text(const struct lp_finding *f, char buf[QUANTITY_TEXT
 {
 	if (!f || !isfinite(f->ratio) || f->ratio <= 0)
 		return NULL;
-	if (f->ratio >= 1000) /* how much more does not matter */
+	if (f->ratio >= 1000) /* larger ratios do not matter */
 		snprintf(buf, QUANTITY_TEXT_MAX, "over 1000x");
 	else if (f->ratio >= 9.95)
 		snprintf(buf, QUANTITY_TEXT_MAX, "%.0fx", f->ratio);
@@ -173,7 +173,7 @@ static void add_storage(struct strbuf *sb, const struct subject *s, const char *
 		sb, " %s%s %s", kind, s->n_alike == 1 && s->in->n_of_part <= 1 ? "" : "s", are);
 }
 
-/* For a metric of which less is worse: ", it delivers 0.40x what its peers do". */
+/* Add ", it delivers 0.40x what its peers do", for a metric for which less is worse. */
 static void add_yield(struct strbuf *sb, const struct subject *s)
 {
 	const struct lp_finding *f =
@@ -185,7 +185,7 @@ static void add_yield(struct strbuf *sb, const struct subject *s)
 			quantity_format_ratio(f->ratio, ratio));
 }
 
-/* Is it about the longest requests only, like those of a disk that stalls? */
+/* Is it only about the longest requests, like those of a disk that stalls? */
 static bool is_peak(const struct subject *s, const struct lp_finding *f)
 {
 	const char *metric = s->v->tables[f->metric]->metric, *dash = strrchr(metric, '-');
@@ -272,7 +272,7 @@ static void say_lost_packets(struct strbuf *sb, const struct subject *s)
 			quantity_format(f->own, s->v->tables[f->metric]->unit, rate));
 }
 
-/* "oss5" for trouble of a whole server. */
+/* "oss5" if the trouble is that of a whole server. */
 static void add_server(struct strbuf *sb, const struct subject *s)
 {
 	const char *observer = incident_observer(s->v, s->in);
@@ -393,7 +393,7 @@ static void say_absent(struct strbuf *sb, const struct subject *s)
 	strbuf_puts(sb, verb(s, ", while its peers do", ", while its peers did"));
 }
 
-/* The first word of the evidence that begins with `start` and is in capitals: "EMFILE", "SIGSEGV".
+/* The first word in capitals that begins with `start` in the evidence: "EMFILE", "SIGSEGV".
  */
 static bool find_code(const struct lp_suspect *s, const char *start, char buf[CODE_MAX])
 {
@@ -514,7 +514,7 @@ static const struct {
 	{"behaviour", say_behaviour},
 };
 
-/* The number of components of the incident of the same kind as its first. */
+/* The number of components of the incident that have the same kind as its first one. */
 static uint32_t count_alike(const struct lp_verdict *v, const struct lp_incident *in)
 {
 	const struct lp_identity *first = incident_component(v, in);
@@ -525,7 +525,7 @@ static uint32_t count_alike(const struct lp_verdict *v, const struct lp_incident
 	return n;
 }
 
-/* The peers of a component that has none are its own past. */
+/* A component without peers is compared with its own past. */
 static void speak_of_past(struct strbuf *sb, size_t from)
 {
 	static const char *const words[][2] = {{", while its peers do", ", as it did before"},

@@ -1,7 +1,7 @@
-/* An incident in the words of an operator: what is wrong, since when, and what to do.
+/* An incident in an operator's words: what is wrong, since when, and what to do.
  *
- * The terminal, the report, alerts and the API all take their sentences from here, so that one
- * problem reads the same everywhere.
+ * The terminal, the report, alerts and the API all use these sentences, so that a problem is
+ * described the same everywhere.
  */
 #ifndef REPORT_INCIDENT_H
 #define REPORT_INCIDENT_H
@@ -9,9 +9,9 @@
 #include "base/strbuf.h"
 #include <limpet/verdict.h>
 
-/* What is wrong, in one sentence without its full stop: "oss5: disk sdb is slow, 9.4x its peers",
- * "packets between oss5 and its clients are lost". Of an incident that is over it uses the past
- * tense. Names come from files: print the result as text that is not trusted. */
+/* Add what is wrong, in one sentence without the full stop: "oss5: disk sdb is slow, 9.4x its
+ * peers", "packets between oss5 and its clients are lost". It uses the past tense for an incident
+ * that is over. Names come from files: print the result as untrusted text. */
 void incident_add_what(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in);
 
 /* The same for a component that is slow by little: "oss5: disk sdb is a little slow, 1.3x its
@@ -19,17 +19,17 @@ void incident_add_what(struct strbuf *sb, const struct lp_verdict *v, const stru
 void incident_add_warning(
 	struct strbuf *sb, const struct lp_verdict *v, const struct lp_suspect *warning);
 
-/* Who it is about: "oss5: disk sdb", "controller ddn12a". */
+/* The subject of the incident: "oss5: disk sdb", "controller ddn12a". */
 void incident_add_who(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The server it is about, "" if it is about a part that several servers share. */
+/* The server of the incident; "" if it is about a part that several servers share. */
 const char *incident_observer(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The component that the incident is about first; NULL if it has none. */
+/* The first component of the incident; NULL if it has none. */
 const struct lp_identity *incident_component(
 	const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The suspect, or the absent one, that leads the incident; NULL if there is none. */
+/* The suspect, or the absent component, that leads the incident; NULL if there is none. */
 const struct lp_suspect *incident_lead(const struct lp_verdict *v, const struct lp_incident *in);
 
 /* Its importance: "critical", "warning". */
@@ -41,14 +41,15 @@ const char *incident_state_name(enum lp_status status);
 /* "high", "medium" or "low". */
 const char *incident_confidence_name(double confidence);
 
-/* What to do: commands to run on one host, and a sentence about what to look for. */
+/* What to do: commands to run on one host, and a sentence about what to check. */
 struct incident_steps {
-	char host[256];		/* where the commands run; "" anywhere */
-	struct strbuf commands; /* one per line, without a line end after the last; may be empty */
-	struct strbuf text;	/* what to look for, and what to do about it */
+	char host[256];		/* where to run the commands; "": anywhere */
+	struct strbuf commands; /* one per line, without a line end after the last one; may be
+				 * empty */
+	struct strbuf text;	/* what to check, and what to do about it */
 };
 
-/* Fill in the steps; `ret` is zeroed. */
+/* Fill in the steps; `ret` must be zero-initialised. */
 void incident_steps(
 	const struct lp_verdict *v, const struct lp_incident *in, struct incident_steps *ret);
 void incident_steps_release(struct incident_steps *s);

@@ -1,4 +1,4 @@
-/* What to do about an incident: commands with the names of the real devices, and what to look for.
+/* What to do about an incident: commands with the names of the real devices, and what to check.
  */
 #include "base/array.h"
 #include "explain/behaviour.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INTERFACES_MAX 2 /* named in commands; with more, the operator chooses */
+#define INTERFACES_MAX 2 /* named in commands; if there are more, the operator chooses */
 
 struct making {
 	const struct lp_verdict *v;
@@ -50,7 +50,7 @@ static bool begins(const char *text, const char *start)
 /* Commands for a block device, by the kind of its name. '@' is the name. */
 static const struct {
 	const char *start;	 /* of the name */
-	const char *commands[3]; /* as many as there are */
+	const char *commands[3]; /* up to the first NULL */
 	const char *text;
 } devices[] = {
 	{"sd", {"smartctl -a /dev/@", "dmesg -T | grep -w @"},
@@ -94,7 +94,7 @@ static void add_device(struct making *m)
 		"its controller's log, a rebuild. Replace it if it has errors.");
 }
 
-/* The network interfaces of the incident's server: calls `each` for up to two of them. */
+/* The network interfaces of the incident's server: adds the command for up to two of them. */
 static void add_interfaces(struct making *m, const char *format)
 {
 	const char *observer = m->to->host;
@@ -113,7 +113,7 @@ static void add_interfaces(struct making *m, const char *format)
 		add_command(m, format, "eth0");
 }
 
-/* Is it about a part that several components of one kind share? */
+/* Is it about a part that several components of one kind have in common? */
 static bool is_shared(const struct making *m)
 {
 	uint32_t n = 0;
@@ -211,7 +211,7 @@ static void do_down(struct making *m)
 	char host[sizeof(m->to->host)];
 
 	snprintf(host, sizeof(host), "%s", m->to->host);
-	m->to->host[0] = '\0'; /* nothing can be run there */
+	m->to->host[0] = '\0'; /* no command can run there */
 	add_command(m, "ping -c 3 @", host);
 	add_command(m, "ssh @ systemctl status limpet-record", host);
 	add_text(m,
@@ -286,7 +286,7 @@ void incident_steps(
 	bool hung = in->cause && !strcmp(in->cause, "server-hung");
 
 	snprintf(ret->host, sizeof(ret->host), "%s", incident_observer(v, in));
-	/* A traced program has advice of its own. */
+	/* A traced program has its own advice. */
 	if (hung && !(m.first && !strcmp(m.first->kind, "sys"))) {
 		do_hung(&m);
 		return;

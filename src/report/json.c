@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer label is truncated: there is none. */
+/* Longer labels are truncated; there are none. */
 #define LABEL_MAX 512
 
 /* Most names are plain, and there may be many. */
@@ -59,7 +59,7 @@ void json_write_string(FILE *out, const char *text)
 		return;
 	}
 	string = json_text(text);
-	/* A terminal may display it: escaped characters are harmless. */
+	/* A terminal may display it, so special characters are escaped. */
 	json_dumpf(string, out, JSON_ENCODE_ANY | (safe_text_is(text) ? 0 : JSON_ENSURE_ASCII));
 	json_decref(string);
 }

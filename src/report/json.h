@@ -1,4 +1,4 @@
-/* JSON that is written incrementally, for output too long to be built in memory first. */
+/* Writes JSON incrementally, for output that is too long to build in memory. */
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
@@ -8,7 +8,8 @@
 /* A string of any bytes; those that are not UTF-8 become "?". NULL: out of memory. */
 json_t *json_text(const char *text);
 
-/* Print all of `root`, which is taken over, in lines. -ENOMEM, also if it is NULL, or 0. */
+/* Print `root` in lines, and take ownership of it. 0, or -ENOMEM if it is NULL or memory runs
+ * out. */
 int json_print(FILE *out, json_t *root);
 
 /* A string with its quotes. Bytes that are not UTF-8 are written as "?". */

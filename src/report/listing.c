@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Gaps can only be found with a nominal interval. */
+/* A gap is longer than this multiple of the nominal interval. */
 #define GAP_FACTOR 1.5
 
 void listing_release(struct listing *l)
@@ -58,7 +58,7 @@ struct pass {
 	struct lp_table_builder *means;
 	const struct lp_source *source;
 	uint32_t *
-		components; /* [id] of the current source: place in the listing, UINT32_MAX: none */
+		components; /* [id] of the current source: index in the listing, UINT32_MAX: none */
 	size_t n_known, cap_components;
 	size_t n_schemas;
 };
@@ -196,7 +196,7 @@ static bool pass_in_time(const struct pass *p, int64_t wall_us)
 		(!p->range->to_us || wall_us < p->range->to_us);
 }
 
-/* An observer was seen at this time. */
+/* Note that an observer has data at this time. */
 static void observer_see(struct listing_observer *o, int64_t wall_us, int64_t interval_us)
 {
 	int64_t last = o->last_seen_us;
@@ -229,7 +229,7 @@ static void component_see(struct listing_component *c, int64_t wall_us)
 	c->n_samples++;
 }
 
-/* One sample of one kind. */
+/* Count one sample of one kind. */
 static void pass_sample(
 	struct pass *p, const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t s)
 {
@@ -307,8 +307,8 @@ static void files_measure(const struct lp_dataset *ds, struct listing *l)
 	}
 }
 
-/* The means that each kind has: number `m` once per kind in table m. `seen` has room for all kinds.
- * With `place` NULL the means of each kind are only counted. */
+/* Find the means of each kind: number `m` once per kind in table m. `seen` has room for all kinds.
+ * If `place` is NULL, it only counts the means of each kind. */
 static void kinds_scan(struct listing *l, uint32_t *seen, size_t *count, uint32_t *place)
 {
 	memset(seen, 0xff, l->n_kinds * sizeof(*seen));
@@ -382,7 +382,7 @@ static int means_place(struct listing *l)
 			if (!strmap_get(&l->component_index, t->components[i]->text, &at))
 				continue;
 			first = l->kind_first[l->components[at].kind];
-			while (l->kind_means[next[at]] != m) /* both are in order */
+			while (l->kind_means[next[at]] != m) /* both are sorted */
 				next[at]++;
 			l->mean_values[l->mean_first[at] + next[at] - first] = t->values[i];
 		}

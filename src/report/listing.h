@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define LISTING_GAPS_MAX 20 /* listed one by one; more are counted */
+#define LISTING_GAPS_MAX 20 /* listed individually; more are only counted */
 
 struct listing_gap {
 	int64_t from_us, to_us; /* the samples before and after it */
@@ -26,7 +26,7 @@ struct listing_observer {
 	struct listing_gap gaps[LISTING_GAPS_MAX];
 	struct listing_event *events;
 	size_t n_events, cap_events;
-	bool traced;	      /* it has logs of system calls and descriptors */
+	bool traced;	      /* it has logs of system calls or descriptors */
 	int64_t last_seen_us; /* while reading */
 };
 
@@ -46,10 +46,10 @@ struct listing_metric {
 };
 
 struct listing {
-	bool asked; /* selected components only */
+	bool asked; /* components were selected */
 	size_t n_files;
 	size_t n_remote; /* of them */
-	uint64_t bytes;	 /* of the others */
+	uint64_t bytes;	 /* size of the other files */
 	struct listing_observer *observers;
 	size_t n_observers, cap_observers;
 	struct listing_component *components;
@@ -59,11 +59,11 @@ struct listing {
 	struct listing_metric *metrics;
 	size_t n_metrics, cap_metrics;
 	struct strmap observer_index, component_index, kind_index, metric_index;
-	struct lp_table **means; /* one slot: the mean over all the time */
+	struct lp_table **means; /* one slot: the mean over the whole time */
 	uint32_t n_means;
-	/* Only means that a kind has take room: kind k has numbers kind_means[kind_first[k]] to
+	/* Only existing means take memory: kind k has the numbers kind_means[kind_first[k]] to
 	 * kind_means[kind_first[k + 1] - 1], and component c their values from
-	 * mean_values[mean_first[c]] on, NaN if there is none. */
+	 * mean_values[mean_first[c]] on; NaN: none. */
 	uint32_t *kind_means;
 	size_t *kind_first, *mean_first;
 	double *mean_values;

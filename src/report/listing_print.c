@@ -41,7 +41,7 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 			"  its clock stepped back %" PRIu64 " time%s: the later samples count\n",
 			o->n_back, o->n_back == 1 ? "" : "s");
 	for (size_t i = 0; i < o->n_events; i++) {
-		/* Notes about busy processes are looked up when they matter. */
+		/* Notes about busy processes are used only if they matter. */
 		if (!strncmp(o->events[i].text, PROCESS_NOTE_BEGIN, strlen(PROCESS_NOTE_BEGIN)))
 			continue;
 		fprintf(out, "  %s: ", time_format(o->events[i].wall_us, from));
@@ -69,7 +69,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 		print_traced(out, o);
 		return;
 	}
-	/* To the second: instants have microseconds of jitter that are of no interest. */
+	/* To the second: the microseconds of jitter do not matter. */
 	fprintf(out, "%" PRIu64 " samples from %s to %s (%s)", o->n_samples,
 		time_format(o->first_us / US_PER_SEC * US_PER_SEC, first),
 		time_format(o->last_us / US_PER_SEC * US_PER_SEC, last),
@@ -116,7 +116,7 @@ static bool kind_has(const struct listing *l, uint32_t kind, const char *metric)
 	return false;
 }
 
-/* The command that lists them: calls and samples are listed by different ones. */
+/* The command that lists them; there are different ones for calls and samples. */
 static const char *command_for(const struct listing *l, uint32_t kind, bool stacks)
 {
 	bool calls = kind_has(l, kind, "fcalls");
@@ -128,7 +128,8 @@ static const char *command_for(const struct listing *l, uint32_t kind, bool stac
 	return calls ? "limpet functions" : "limpet show --functions";
 }
 
-/* There are thousands of functions and stacks: unless they were selected, they are only counted. */
+/* There are thousands of functions and stacks, so they are only counted unless they were
+ * selected. */
 static bool print_count(FILE *out, const struct listing *l, uint32_t kind)
 {
 	bool stacks = !strcmp(l->kinds[kind], "stack");

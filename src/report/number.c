@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Powers of ten that a long double of 64 bits holds exactly. */
+/* Powers of ten that a long double with 64 bits represents exactly. */
 #define POWER_MAX 27
 
 static const long double powers[POWER_MAX + 1] = {1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L,
 	1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
 	1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
-/* The slow way, correct for every number. */
+/* The slow method, which is correct for every number. */
 static const char *format_slowly(double value, char *buf)
 {
 	for (int digits = 15; digits <= 17; digits++) {
@@ -26,7 +26,7 @@ static const char *format_slowly(double value, char *buf)
 	return buf;
 }
 
-/* The digits of n, ended by a NUL, to the end of `buf`. */
+/* Write the digits of n and a NUL before `end`. */
 static char *digits_of(uint64_t n, char *end)
 {
 	*--end = '\0';
@@ -77,7 +77,7 @@ static void write_fixed(uint64_t m, int decimals, char *buf)
 	buf[decimals] = '\0';
 }
 
-/* The number of digits before the point, 0 for 0.1 and above, less by one for each zero after the
+/* The number of digits before the point; 0 from 0.1 on, and one less for each zero after the
  * point. */
 static int magnitude(double size)
 {
@@ -97,7 +97,7 @@ const char *number_format(double value, char buf[NUMBER_TEXT_MAX])
 
 	if (size < 1e15 && value == floor(value) && (value != 0 || !signbit(value)))
 		return format_integer(value, buf);
-	/* Long doubles must have bits to spare, and the text must need no exponent. */
+	/* Long doubles must have additional bits, and the text must not need an exponent. */
 	if (LDBL_MANT_DIG < 64 || !(size >= 1e-4 && size < 1e15))
 		return format_slowly(value, buf);
 	before = magnitude(size);

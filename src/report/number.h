@@ -4,8 +4,8 @@
 
 #define NUMBER_TEXT_MAX 32
 
-/* The shortest decimal that reads back as the same number, or "nan", "inf", "-inf". Fast: a table
- * of a day has hundreds of millions of values. Returns `buf`. */
+/* The shortest decimal that reads back as the same number, or "nan", "inf", "-inf". It is fast,
+ * because a table of a day has hundreds of millions of values. Returns `buf`. */
 const char *number_format(double value, char buf[NUMBER_TEXT_MAX]);
 
 #endif

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MEDIAN_MAX 512	  /* peers that a median is computed from */
+#define MEDIAN_MAX 512	  /* the maximum number of peers for a median */
 #define TOP_QUANTILE 0.99 /* this share of the values is below the top of the axis */
 #define TOP_ROOM 1.12
 
@@ -24,8 +24,8 @@ void peer_lines_release(struct peer_lines *l)
 	*l = (struct peer_lines){0};
 }
 
-/* The mean over the slots of a point, NaN for none (as without a row); and their extremes if
- * wanted. */
+/* The mean over the slots of a point; NaN if there are no values or no row. Also their extremes, if
+ * requested. */
 static double point_mean(const double *row, uint64_t first, uint64_t end, double *low, double *high)
 {
 	double sum = 0, least = NAN, most = NAN;
@@ -48,7 +48,8 @@ static double point_mean(const double *row, uint64_t first, uint64_t end, double
 	return n ? sum / (double)n : NAN;
 }
 
-/* The first slot of point i: points cover the same time each, even if a table leaves out some.
+/* The first slot of point i. All points cover the same duration, even if the table leaves out some
+ * time.
  */
 static uint64_t point_slot(const struct lp_table *t, uint64_t i, uint32_t n_points)
 {
@@ -85,7 +86,7 @@ static uint32_t *peer_rows(const struct lp_verdict *v, uint32_t component, uint3
 	return rows;
 }
 
-/* Median and percentiles of evenly chosen peers. */
+/* Compute median and percentiles of an even selection of the peers. */
 static void make_median(struct peer_lines *l, const struct lp_table *t, const uint32_t *rows)
 {
 	const double *chosen[MEDIAN_MAX];
@@ -111,7 +112,7 @@ static void make_median(struct peer_lines *l, const struct lp_table *t, const ui
 	}
 }
 
-/* The value below which nearly all of them are; 0 for none. */
+/* The value below which nearly all values are; 0 if there are none. */
 static double nearly_top(const double *values, size_t n)
 {
 	_cleanup_free_ double *sorted = calloc(n + 1, sizeof(*sorted));
@@ -151,7 +152,7 @@ static int allocate(struct peer_lines *l)
 	return 0;
 }
 
-/* Its values; NULL: it has none. */
+/* The values of a component; NULL: none. */
 static const double *row_of(const struct lp_verdict *v, uint32_t component, uint32_t metric)
 {
 	const struct lp_table *t = v->tables[metric];

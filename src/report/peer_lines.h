@@ -4,25 +4,25 @@
 
 #include <limpet/verdict.h>
 
-/* Point i of n stands for the slots i*n_slots/n .. (i+1)*n_slots/n - 1: their mean, NaN of none. */
+/* Point i of n is the mean of the slots i*n_slots/n .. (i+1)*n_slots/n - 1; NaN: no values. */
 struct peer_lines {
 	uint32_t n_points;
 	double *own;	      /* [point] */
-	double *low, *high;   /* [point] the extremes of the slots behind a point of `own` */
+	double *low, *high;   /* [point] the extremes of the slots of `own` */
 	double *median;	      /* [point] of the peers */
 	double *bottom, *top; /* [point] the 10th and the 90th percentile of the peers */
 	uint32_t n_others;    /* peers that have a row in this table */
-	uint32_t n_median;    /* peers behind median and percentiles: all, or some chosen evenly */
-	double ceiling;	      /* of the axis: few points are above it */
+	uint32_t n_median;    /* peers used for median and percentiles: all, or an even selection */
+	double ceiling;	      /* top of the axis: few points are above it */
 };
 
-/* Make the lines of a component in a group and a metric, with at most that many points; UINT32_MAX
- * as the component: for the group alone, `own` is NaN. Returns 0 or -ENOMEM. */
+/* Make the lines of a component in a group and a metric, with at most `n_points` points. Component
+ * UINT32_MAX: only the group, and `own` is NaN. Returns 0 or -ENOMEM. */
 int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t group, uint32_t metric,
 	uint32_t points, struct peer_lines *ret);
 void peer_lines_release(struct peer_lines *l);
 
-/* The component's own line, of `n_points` points. */
+/* Compute the line of the component itself, with `n_points` points. */
 void peer_lines_own(const struct lp_verdict *v, uint32_t component, uint32_t metric,
 	uint32_t n_points, double *ret);
 

@@ -1,4 +1,4 @@
-/* The progress of long work, as one line on a terminal that is removed when the work is done. */
+/* The progress of long work: a line on a terminal, which is removed at the end. */
 #ifndef REPORT_PROGRESS_H
 #define REPORT_PROGRESS_H
 
@@ -6,24 +6,24 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Times are those of a steady clock, so that tests can use their own. */
+/* Times come from a steady clock; tests can use their own. */
 struct progress {
 	FILE *out; /* NULL: prints nothing */
 	unsigned width;
 	int64_t (*now_us)(void);
 	int64_t begun_us, drawn_us;
-	bool drawn; /* there is something to clear */
+	bool drawn; /* there is a line to clear */
 };
 
-/* A progress that is drawn on `out` if that is a terminal, and not at all otherwise. */
+/* Draw progress on `out` if it is a terminal; otherwise do nothing. */
 void progress_begin(struct progress *p, FILE *out);
 
-/* Report that the part `done`, 0 .. 1, of the work called `what` ("reading") is done. Draws at most
+/* Report that the fraction `done`, 0 .. 1, of the work `what` ("reading") is done. Draws at most
  * ten times per second, and only after half a second of work. `ctx` is a struct progress, or NULL,
- * so that this can be a callback. Call it from one thread. */
+ * so that this can be a callback. Only one thread may call it. */
 void progress_tell(void *ctx, const char *what, double done);
 
-/* Clear the line, before anything else is printed or at the end. More may follow. */
+/* Clear the line, before other output or at the end. More progress may follow. */
 void progress_clear(struct progress *p);
 
 #endif

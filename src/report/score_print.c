@@ -14,7 +14,7 @@ struct column {
 	const char *heading, *key;
 	double (*value)(const struct score_row *r);
 	int decimals;
-	const char *unit; /* behind the number */
+	const char *unit; /* printed after the number */
 };
 
 static double tp(const struct score_row *r)
@@ -128,7 +128,7 @@ static void add_delays(struct grid *g, const struct score_row *r, const char *la
 		add_number(g, score_delay(r, quantiles[i].q), 1, " s");
 }
 
-/* All rows of a board through one of the functions above. */
+/* Print all rows of a board with one of the functions above. */
 static void fill(struct grid *g, const struct score_board *b,
 	void (*add)(struct grid *, const struct score_row *, const char *))
 {
@@ -175,7 +175,7 @@ static void delays_make(struct grid *g, const struct score_board *b)
 	fill(g, b, add_delays);
 }
 
-/* Print all tables with one of the functions for it. */
+/* Print all tables with a function for a table. */
 static int print_all(FILE *out, const struct score_board *b, bool colour,
 	void (*print)(const struct grid *, FILE *, bool))
 {

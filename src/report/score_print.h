@@ -5,7 +5,7 @@
 #include "explain/score.h"
 #include <stdio.h>
 
-/* Functions return 0 or -ENOMEM. The board is finished. */
+/* These return 0 or -ENOMEM. The board must be finished. */
 int score_print_text(FILE *out, const struct score_board *b, bool colour);
 int score_print_markdown(FILE *out, const struct score_board *b);
 int score_print_json(FILE *out, const struct score_board *b, enum score_by by);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One character per value, from `low` (an empty line's height) to `high`; a blank for NaN. Without
- * `utf8` in ASCII. */
+/* Print one character per value, from `low` (height 0) to `high`; a blank for NaN. `utf8` false:
+ * use ASCII. */
 void sparkline_print(FILE *out, const double *values, size_t n, double low, double high, bool utf8);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which component is in which peer group, and a topology file to start from. */
+/* Prints which component is in which peer group, and a topology file to start from. */
 #ifndef REPORT_TOPOLOGY_H
 #define REPORT_TOPOLOGY_H
 
@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Of the verdict only components, groups and notes are used. `t` may be NULL. */
+/* Uses only components, groups and notes of the verdict. `t` may be NULL. */
 void topology_print_text(FILE *out, const struct lp_verdict *v, const struct topology *t);
 json_t *topology_json(const struct lp_verdict *v, const struct topology *t); /* NULL: no memory */
 

@@ -1,4 +1,4 @@
-/* A topology file to start from. */
+/* Suggests a topology file to start from. */
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/safe_text.h"
@@ -13,22 +13,22 @@
 
 #define KIND_MAX 256
 
-/* Characters that mean something in a pattern. */
+/* Characters with a meaning in patterns. */
 #define PATTERN_SPECIAL "*?[{}\\"
 
-/* The part of the file about a group. Groups of a kind are of several classes, or of one ("disk");
- * a class may be split by observer into several groups ("disk of fs3"). */
+/* The part of the file for a group. A kind has one class ("disk") or several, and a class may be
+ * split by observer into several groups ("disk of fs3"). */
 struct suggestion {
 	const char *kind;
-	unsigned class_number; /* among those of its kind, from 1 on */
+	unsigned class_number; /* number within its kind, from 1 on */
 	bool first_of_kind, first_of_class;
 	bool by_observer;
-	bool classes; /* its kind has several */
+	bool classes; /* its kind has several classes */
 };
 
 struct plans {
 	struct suggestion *of; /* [group] */
-	struct strmap kinds;   /* how many classes it has */
+	struct strmap kinds;   /* kind -> number of its classes */
 	struct strmap classes; /* by the name without the observer */
 };
 
@@ -89,7 +89,7 @@ static int plans_make(const struct lp_verdict *v, struct plans *p)
 	return r;
 }
 
-/* The escape of a character of `n` bytes of UTF-8 that must not reach a terminal. */
+/* Print the escape sequence of an unsafe UTF-8 character of `n` bytes. */
 static void print_escaped(FILE *out, const char *text, size_t n)
 {
 	uint32_t code = (unsigned char)text[0] & (n > 1 ? 0xffu >> (n + 1) : 0xffu);
@@ -99,7 +99,7 @@ static void print_escaped(FILE *out, const char *text, size_t n)
 	fprintf(out, code < 0x100 ? "\\x%02x" : "\\U%08x", code);
 }
 
-/* Text in double quotes, as YAML reads it back. */
+/* Print text in double quotes, in the syntax of YAML. */
 static void print_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);
@@ -127,7 +127,7 @@ static void print_names(FILE *out, const struct lp_verdict *v, const struct lp_p
 	}
 }
 
-/* The rule of a class, and the members of all its groups. */
+/* Print the rule of a class, and the members of all its groups. */
 static void print_class(
 	FILE *out, const struct lp_verdict *v, const struct plans *p, uint32_t group)
 {
@@ -162,7 +162,7 @@ static void print_classes(FILE *out, const struct lp_verdict *v, const struct pl
 	}
 }
 
-/* A group of the file for each kind. */
+/* Print a group of the file for each kind. */
 static void print_groups(FILE *out, const struct lp_verdict *v, const struct plans *p)
 {
 	_cleanup_(strbuf_release) struct strbuf match = {0};
@@ -192,7 +192,7 @@ static void print_groups(FILE *out, const struct lp_verdict *v, const struct pla
 	}
 }
 
-/* The digits of a name are what varies: "fs16/disk:6.00" has the shape "fs{n1}/disk:{n2}.{n3}". */
+/* Numbers in a name are variable: "fs16/disk:6.00" has the shape "fs{n1}/disk:{n2}.{n3}". */
 static unsigned shape_of(const char *name, struct strbuf *ret)
 {
 	unsigned n = 0;
@@ -211,7 +211,7 @@ static unsigned shape_of(const char *name, struct strbuf *ret)
 	return n;
 }
 
-/* A rule to be filled in, if the components of a kind have names of one shape. */
+/* Print a rule to be completed, if the names of the components of a kind have the same shape. */
 static void print_guess(
 	FILE *out, const struct lp_verdict *v, const struct plans *p, uint32_t group)
 {

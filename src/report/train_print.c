@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More plots than this would not be looked at. */
+/* Nobody looks at more plots than this. */
 #define PLOTS_MAX 10
 
 /* The thresholds of one metric. */
@@ -23,7 +23,7 @@ struct summary {
 	double least, median, most;
 };
 
-/* The rows of one metric, from `*at` on, which moves past them. */
+/* Summarise the rows of one metric, from `*at` on, which moves past them. */
 static int summary_next(const struct threshold_row *rows, size_t n, size_t *at, struct summary *ret)
 {
 	_cleanup_free_ double *values = NULL;
@@ -74,7 +74,7 @@ static int print_summary(FILE *out, const struct train_result *r, bool colour)
 	return 0;
 }
 
-/* A number with its unit, if that is known. */
+/* Print a number with its unit, if it is known. */
 static void print_value(FILE *out, double value, const char *unit)
 {
 	fprintf(out, "%.4g%s", value, *unit ? " " : "");
@@ -90,7 +90,7 @@ static double highest(const struct train_asymmetry *a)
 	return high;
 }
 
-/* The component and its peers, one above the other on one scale. */
+/* Plot the component and its peers, one above the other on the same scale. */
 static void print_plot(FILE *out, const struct train_asymmetry *a, bool utf8)
 {
 	char start[TIME_TEXT_MAX], end[TIME_TEXT_MAX];

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 struct train_print_options {
-	const char *file; /* where the thresholds are */
+	const char *file; /* the path of the thresholds */
 	bool colour, utf8;
 };
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text grids are laid out in pieces of this many cells, so that long output starts at once and
- * stays within memory. */
+/* Text grids are formatted in pieces of this many cells, so that long output starts immediately and
+ * needs little memory. */
 #define TEXT_PIECE 20000
 
 #define NO_PLACE UINT32_MAX
@@ -21,7 +21,7 @@
 /* The place of a component: a table and a row. */
 struct place {
 	uint32_t table, row;
-	uint32_t next; /* the component's place in a later table, or NO_PLACE */
+	uint32_t next; /* the place of the component in a later table, or NO_PLACE */
 };
 
 /* All components of all tables in order of first appearance, and the places of each. */
@@ -95,7 +95,7 @@ static void text_heading(struct grid *g, struct lp_table *const *tables, uint32_
 		grid_add(g, tables[t]->metric);
 }
 
-/* One line, unless the component has no value in this slot. `line` has room for n values. */
+/* Add one line, unless the component has no value in this slot. `line` has room for n values. */
 static void text_line(struct grid *g, const struct join *j, struct lp_table *const *tables,
 	uint32_t n, uint32_t comp, uint32_t slot, double *line)
 {

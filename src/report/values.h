@@ -1,11 +1,11 @@
-/* Tables as values: an aligned text, CSV that `limpet import csv` reads back, or JSON. */
+/* Tables as values: aligned text, CSV that `limpet import csv` can read, or JSON. */
 #ifndef REPORT_VALUES_H
 #define REPORT_VALUES_H
 
 #include <limpet/table.h>
 #include <stdio.h>
 
-/* Which piece of time is printed, if there are several. */
+/* The position of a piece of time, if there are several. */
 #define VALUES_FIRST 1u
 #define VALUES_LAST 2u
 #define VALUES_WHOLE (VALUES_FIRST | VALUES_LAST)
@@ -19,11 +19,11 @@ int values_print_csv(
 	FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which, struct lp_err *err);
 
 /* {"tables":[{"metric","unit","start","step_s","components":[..],"values":[[..],..]}]}; missing
- * values are null. Each piece of time has tables of its own. */
+ * values are null. Each piece of time has separate tables. */
 void values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which);
 
-/* A name as a CSV field, quoted if it has to be, and harmless in terminals and spreadsheets. The
- * caller frees it; NULL: there is no memory. */
+/* A name as a CSV field, quoted if necessary, and safe for terminals and spreadsheets. The caller
+ * frees it; NULL: out of memory. */
 char *values_csv_field(const char *text);
 
 #endif

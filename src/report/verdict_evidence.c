@@ -17,14 +17,14 @@
 #define POINTS_MAX 32
 #define POINTS_USUAL 16
 #define POINTS_LEAST 4
-#define WIDE 100      /* from this many columns on plots are longer */
-#define LIKE_LOAD 1.5 /* a load this similar to the peers' explains nothing */
+#define WIDE 100      /* plots are longer from this many columns on */
+#define LIKE_LOAD 1.5 /* a load this close to that of the peers explains nothing */
 
 struct row {
 	char label[64], own[QUANTITY_TEXT_MAX], peers[QUANTITY_TEXT_MAX + 8];
 	char ratio[QUANTITY_TEXT_MAX];
-	const struct lp_finding *finding; /* of the plot; NULL: there is none */
-	char thing[96];			  /* which component, "" for the only one */
+	const struct lp_finding *finding; /* for the plot; NULL: none */
+	char thing[96];			  /* the component; "" if there is only one */
 	const char *remark;		  /* NULL: none */
 };
 
@@ -51,7 +51,7 @@ static struct row *add_row(struct table *t)
 	return &t->rows[t->n++];
 }
 
-/* Does a row of the same component already show it? */
+/* Does a row already show this for the same component? */
 static bool is_there(const struct table *t, const struct lp_finding *f)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -72,7 +72,7 @@ static void name_row(struct row *row, const struct lp_identity *of)
 	strbuf_release(&thing);
 }
 
-/* Repeating the unit takes room that the plot needs. */
+/* Repeating the unit would take space that the plot needs. */
 static void drop_unit(char *text, const char *like)
 {
 	const char *unit = strchr(like, ' '), *own = strchr(text, ' ');
@@ -87,7 +87,7 @@ static int add_finding(struct table *t, const struct lp_finding *f, const struct
 	struct row *row;
 	char peers[QUANTITY_TEXT_MAX];
 
-	if (f->n_dimensions || is_there(t, f)) /* a vector is not one number */
+	if (f->n_dimensions || is_there(t, f)) /* a vector is not a single number */
 		return 0;
 	row = add_row(t);
 	if (!row)
@@ -96,7 +96,7 @@ static int add_finding(struct table *t, const struct lp_finding *f, const struct
 	quantity_format(f->own, values->unit, row->own);
 	quantity_format(f->peers, values->unit, peers);
 	drop_unit(peers, row->own);
-	/* A server may have gone with all its peers. */
+	/* A server may be gone together with all its peers. */
 	if (!f->whole || isfinite(f->peers))
 		snprintf(row->peers, sizeof(row->peers), "%s %s", t->v->past ? "before" : "peers",
 			peers);
@@ -151,7 +151,7 @@ static int add_suspect(struct table *t, const struct lp_suspect *s, bool named)
 	return r;
 }
 
-/* The number of points of a plot that fit beside the columns. */
+/* The number of points of a plot that fit next to the columns. */
 static uint32_t plot_points(const struct table *t)
 {
 	size_t wanted = t->style->width >= WIDE ? POINTS_MAX : POINTS_USUAL;
@@ -162,7 +162,7 @@ static uint32_t plot_points(const struct table *t)
 	return (uint32_t)(room < wanted ? room : wanted);
 }
 
-/* The component's line alone, as a plot of one text line. */
+/* Plot only the component, in one line of text. */
 static void print_plot(FILE *out, const struct table *t, const struct lp_finding *f)
 {
 	uint32_t n = plot_points(t), slots = t->v->tables[f->metric]->n_slots;

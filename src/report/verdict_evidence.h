@@ -1,5 +1,5 @@
-/* The evidence against the components of an incident, as a table: own value, peers' value, ratio,
- * and a small plot. */
+/* The evidence against the components of an incident, as a table: its value, that of its peers, the
+ * ratio, and a small plot. */
 #ifndef REPORT_VERDICT_EVIDENCE_H
 #define REPORT_VERDICT_EVIDENCE_H
 
@@ -9,8 +9,8 @@
 struct evidence_style {
 	unsigned width; /* of a line */
 	unsigned indent;
-	bool utf8;    /* plots of block characters; else of ASCII */
-	uint32_t max; /* rows; more are counted. 0: all */
+	bool utf8;    /* plots with block characters; otherwise with ASCII */
+	uint32_t max; /* maximum number of rows; more are counted. 0: all */
 };
 
 /* Print the table, if it is not empty. Returns 0 or -ENOMEM. */

@@ -11,8 +11,8 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-#define KINDS_MAX 6   /* listed one by one; with more, all are "components" */
-#define METRICS_MAX 8 /* named; more are counted */
+#define KINDS_MAX 6   /* listed individually; if there are more, all are "components" */
+#define METRICS_MAX 8 /* named; if there are more, they are counted */
 #define MUTED_MAX 4   /* the same */
 #define UNKNOWN_MAX 4 /* the same for reasons why something could not be judged */
 
@@ -49,7 +49,7 @@ static bool is_by_samples(const struct lp_series *s)
 	return !strcmp(s->method ? s->method : "", "series");
 }
 
-/* Was everything compared sample by sample? */
+/* Were all series compared by sample? */
 static bool all_by_samples(const struct lp_verdict *v)
 {
 	for (uint32_t i = 0; i < v->n_series; i++) {
@@ -59,7 +59,7 @@ static bool all_by_samples(const struct lp_verdict *v)
 	return true;
 }
 
-/* The time-series method has one window per sample, which are not counted with the others'. */
+/* The time-series method has one window per sample; these are not counted with the others. */
 static bool counts_windows(const struct lp_verdict *v, const struct lp_series *s)
 {
 	return !is_by_samples(s) || all_by_samples(v);
@@ -236,7 +236,7 @@ struct kind_count {
 	uint32_t n;
 };
 
-/* Kinds with their numbers; `n` is KINDS_MAX + 1 if there are too many. */
+/* Kinds and their numbers; `n` is KINDS_MAX + 1 if there are too many. */
 struct kind_counts {
 	struct kind_count items[KINDS_MAX];
 	size_t n;
@@ -307,13 +307,13 @@ void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
 }
 
-/* Is it a component, not the past of one? */
+/* Is it a component, and not the past of one? */
 static bool is_now(const struct lp_verdict *v, uint32_t component)
 {
 	return !v->past || !past_is_row(v->components[component]);
 }
 
-/* The members of the groups that were compared, or of those that were not. */
+/* Count the members of the groups that were compared, or of those that were not. */
 static struct kind_counts count_members(const struct lp_verdict *v, bool compared)
 {
 	struct kind_counts counts = {0};
@@ -329,7 +329,7 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	return counts;
 }
 
-/* What was compared: "4 TCP peers", if others have no peers. */
+/* What was compared: "4 TCP peers", if other components have no peers. */
 static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);
@@ -351,7 +351,7 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 	add_kinds(sb, &counts);
 }
 
-/* Does a table only serve as the weight of another? */
+/* Does a table only serve as a weight for another one? */
 static bool only_weighs(const struct lp_verdict *v, uint32_t table)
 {
 	if (v->tables[table]->beside)
@@ -438,7 +438,7 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 		verdict_thresholds(v));
 }
 
-/* An observer with storage or a CPU of its own counts as a server. */
+/* An observer with its own storage or CPU counts as a server. */
 static bool is_server(const struct lp_verdict *v, const char *observer)
 {
 	for (uint32_t c = 0; c < v->n_components; c++) {
@@ -457,7 +457,7 @@ static void add_counted(struct strbuf *sb, uint32_t n, const char *what)
 	strbuf_printf(sb, "%" PRIu32 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* Many components of few observers: these are counted by their distinct names. */
+/* There are many components of few observers: count the observers by name. */
 static void count_observers(const struct lp_verdict *v, uint32_t *ret_servers, uint32_t *ret_others)
 {
 	struct strmap seen = {0};
@@ -571,7 +571,7 @@ static void add_warned(struct strbuf *sb, const struct lp_verdict *v)
 	strbuf_putc(sb, '.');
 }
 
-/* The same sentence, at the beginning of a paragraph. */
+/* The same as a sentence at the beginning of a paragraph. */
 static void add_well_sentence(struct strbuf *sb, const struct lp_verdict *v)
 {
 	size_t at = sb->len;
@@ -637,7 +637,7 @@ void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struc
 	bool still = verdict_is_still(v, in);
 	char to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
 
-	/* Trouble from logs does not end with its last event. */
+	/* Trouble found in logs does not end with its last event. */
 	strbuf_puts(sb, still ? "since " : in->ended ? "limped from " : "from ");
 	add_onset(sb, in);
 	if (still)

@@ -1,4 +1,4 @@
-/* The facts that every report of a verdict puts in the same words: component, time, peers. */
+/* Facts about a verdict in the same words for all reports: component, time, peers. */
 #ifndef REPORT_VERDICT_FACTS_H
 #define REPORT_VERDICT_FACTS_H
 
@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 /* The time that was analysed: from the beginning of the first window to the end of the last one, in
- * any series; if there is none, the whole grid. */
+ * any series; without windows, the whole grid. */
 struct verdict_span {
 	int64_t start_us, end_us;
-	uint32_t n_windows; /* of the series that has most */
+	uint32_t n_windows; /* of the series with the most windows */
 };
 struct verdict_span verdict_span(const struct lp_verdict *v);
 
@@ -19,23 +19,22 @@ int64_t verdict_window_start(
 	const struct lp_verdict *v, const struct lp_series *s, uint32_t window);
 int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s, uint32_t window);
 
-/* Was it still so at the end of the data (within one shift of the window)? */
+/* Does it continue at the end of the data (within one shift of the window)? */
 bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* Its duration; trouble that still lasted at the end of the data lasted until then. */
+/* Its duration; trouble that continues lasts until the end of the data. */
 int64_t verdict_lasted_us(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The suspect, or the absent component, with this number, or NULL. */
+/* The suspect or absent component with this number, or NULL. */
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
 
 /* Has the operator acknowledged every suspect of the incident? */
 bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The number of incidents about components that limp; they come first, then those about absent
- * ones. */
+/* The number of incidents about limping components; they come before those about absent ones. */
 uint32_t verdict_n_limping(const struct lp_verdict *v);
 
-/* Is everything fine, without anything that the operator should know? */
+/* Is everything fine, with nothing that the operator should know? */
 bool verdict_is_well(const struct lp_verdict *v);
 
 /* The name of a status: "ok", "suspects", "absent", "unknown", "warnings". */
@@ -44,7 +43,7 @@ const char *verdict_status_name(enum lp_status status);
 /* The name of a level: "suspect", "warning", "absent". */
 const char *verdict_level_name(enum lp_level level);
 
-/* What is missing of an absent component: "work", "data", "observer"; NULL: nothing. */
+/* What is missing in an absent component: "work", "data", "observer"; NULL: nothing. */
 const char *verdict_gone_name(enum lp_gone gone);
 
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
@@ -54,7 +53,7 @@ static inline bool verdict_mark_anomalous(uint8_t mark)
 	return mark == LP_MARK_ABOVE || mark == LP_MARK_BELOW || mark == LP_MARK_ABSENT;
 }
 
-/* "slow disk" for "disk-busy"; the cause itself if there are no words for it. */
+/* "slow disk" for "disk-busy"; the cause itself if there is no description. */
 const char *verdict_cause_words(const char *cause);
 
 /* "360 disks in 30 groups". */
@@ -73,17 +72,17 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
  * incidents." */
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
 
-/* The number of windows, or traced observers, that could be judged: 0 means that nothing was. */
+/* The number of windows or traced observers that could be judged; 0: nothing was judged. */
 uint32_t verdict_n_judged(const struct lp_verdict *v);
 
-/* That nothing is wrong, and among what: "all is well: nothing is slow, failing or missing among 24
- * disks". */
+/* Add that nothing is wrong, and what was checked: "all is well: nothing is slow, failing or
+ * missing among 24 disks". */
 void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "not checked, because they have no peers: 1 disk and 1 network interface", or nothing. */
 void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
 
-/* "Muted, and still out of step: fs1/disk:sdh.", of about `max` components. */
+/* "Muted, and still out of step: fs1/disk:sdh.", with about `max` components. */
 void verdict_add_muted(struct strbuf *sb, const struct lp_verdict *v, uint32_t max);
 
 /* What was checked: "11 of 12 servers and 6 clients, 48 components". */

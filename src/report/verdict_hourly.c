@@ -15,11 +15,11 @@
 /* The accumulators of one series. */
 struct track {
 	uint32_t *values; /* [member] */
-	uint8_t *excused; /* [member] the mark that does not count against it, LP_MARK_NONE: none */
+	uint8_t *excused; /* [member] the mark that does not count against it; LP_MARK_NONE: none */
 	uint32_t n_passed; /* windows */
 };
 
-/* The highest of a component's accumulators. */
+/* The highest accumulator of a component. */
 struct contender {
 	uint32_t value, component, series;
 };
@@ -90,7 +90,7 @@ static void track_window(struct track *t, const struct lp_series *s, uint32_t n_
 	t->n_passed++;
 }
 
-/* Process all windows that end by then. */
+/* Process all windows that end by a time. */
 static void pass_until(struct hourly *h, int64_t until_us)
 {
 	for (uint32_t i = 0; i < h->v->n_series; i++) {
@@ -103,8 +103,8 @@ static void pass_until(struct hourly *h, int64_t until_us)
 	}
 }
 
-/* The end of the hour in which the next window ends; INT64_MAX: there is none. A window that ends
- * on the hour belongs to the hour before. */
+/* The end of the hour in which the next window ends; INT64_MAX: none. A window that ends on the
+ * hour belongs to the previous hour. */
 static int64_t next_hour_end(const struct hourly *h)
 {
 	int64_t next = INT64_MAX;

@@ -1,10 +1,10 @@
-/* Hour by hour, the components that have been anomalous most persistently: the thesis' Figure 5.3.
+/* Lists the most persistently anomalous components per hour, like Figure 5.3 of the thesis.
  *
  * Each component has an accumulator in each metric: +1 for an anomalous window, -1 (not below 0)
  * for a normal one, unchanged if neither it nor its peers have data. A row shows the accumulators
- * at the end of an hour (UTC), the highest first; of a component's metrics the highest counts.
- * Every anomaly counts, as in the thesis, except for those that the verdict does not blame (a
- * faster disk, a greater load): there, windows in the direction of that finding count as normal.
+ * at the end of an hour (UTC), the highest first; for each component the highest of its metrics
+ * counts. Every anomaly counts, as in the thesis, except for those that the verdict does not accuse
+ * (a faster disk, a greater load): windows in the direction of such a finding count as normal.
  * Hours in which no window ends have no row.
  */
 #ifndef REPORT_VERDICT_HOURLY_H

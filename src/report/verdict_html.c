@@ -17,14 +17,14 @@
 #define TITLE_DEFAULT "limpet report"
 #define TOP_DEFAULT 10
 #define ROWS_DEFAULT 200
-#define INCIDENTS_MAX 200    /* listed one by one */
-#define COMPONENTS_TOLD 40   /* of an incident */
-#define COMPONENTS_PLOTTED 3 /* of an incident about a part that several share */
+#define INCIDENTS_MAX 200    /* listed individually */
+#define COMPONENTS_TOLD 40   /* per incident */
+#define COMPONENTS_PLOTTED 3 /* per incident about a shared part */
 #define BAR_WIDTH 56
 
-/* The number of points per line is limited by the size of all plots together. */
+/* The size of all plots together limits the number of points per line. */
 #define PLOTS_BUDGET 450000
-#define POINT_BYTES 50 /* lines, bands and numbers of a point, about */
+#define POINT_BYTES 50 /* approximate size of a point: lines, bands and numbers */
 #define POINTS_MIN 120
 #define POINTS_MAX 600
 
@@ -37,8 +37,8 @@ void html_page_text(struct html_page *p, struct strbuf *sb)
 	strbuf_reset(sb);
 }
 
-/* Only the style and the script are allowed, by their hashes: no request, no other script, even if
- * a name contains markup. */
+/* Allow only the style and the script, by their hashes: no requests and no other scripts, even if a
+ * name contains markup. */
 static void write_head(struct html_page *p)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -56,7 +56,7 @@ static void write_head(struct html_page *p)
 	fputs("</style>\n</head>\n", p->out);
 }
 
-/* The class that colours the mark. */
+/* The CSS class for the colour of the mark. */
 static const char *state_class(const struct lp_verdict *v)
 {
 	switch (v->status) {
@@ -91,7 +91,7 @@ static void write_headline(struct html_page *p)
 	strbuf_release(&sb);
 }
 
-/* Absent ones come last, whatever their severity. */
+/* Absent components come last, whatever their severity. */
 static double severest(const struct lp_verdict *v)
 {
 	double most = 0;
@@ -101,7 +101,7 @@ static double severest(const struct lp_verdict *v)
 	return most;
 }
 
-/* The severity, on a scale on which the worst one is full. */
+/* The severity, relative to the worst one. */
 static void write_bar(struct html_page *p, const struct lp_incident *in)
 {
 	double most = severest(p->v);
@@ -123,7 +123,7 @@ static void write_what(struct html_page *p, const struct lp_incident *in)
 	strbuf_release(&sb);
 }
 
-/* "CRITICAL" in its colour, and the operators' statements. */
+/* "CRITICAL" in its colour, and what operators said. */
 static void write_level(struct html_page *p, const struct lp_incident *in)
 {
 	const char *level = incident_level_name(in->level);
@@ -170,7 +170,7 @@ static void write_picks(struct html_page *p, uint32_t n)
 static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A fact of numbers and times: text from outside goes through html_write(). */
+/* Write a fact made of numbers and times; text from outside must go through html_write(). */
 static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 {
 	va_list ap;
@@ -236,7 +236,7 @@ static void write_evidence(struct html_page *p, const struct lp_suspect *s)
 	fputs("</ul>\n", p->out);
 }
 
-/* What to do: where, which commands, and what to look for. */
+/* What to do: where, which commands, and what to check. */
 static void write_steps(struct html_page *p, const struct lp_incident *in)
 {
 	struct incident_steps steps = {0};
@@ -265,7 +265,7 @@ static void write_steps(struct html_page *p, const struct lp_incident *in)
 	incident_steps_release(&steps);
 }
 
-/* Evidence and plots of one suspect; plots only while there is room for them. */
+/* Write evidence and plots of one suspect; plots only while there is room. */
 static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool named)
 {
 	if (named) {

@@ -1,5 +1,5 @@
-/* Data about components without plots: their metrics over time, shown by a click on a cell of the
- * heat map. */
+/* Data about components without plots: their metrics over time, which a click on a cell of the heat
+ * map shows. */
 #include "report/verdict_html_parts.h"
 
 #include "report/html.h"
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BUDGET 350000 /* bytes for all lines together */
-#define VALUE_BYTES 5 /* that a value takes, about */
+#define BUDGET 350000 /* maximum size of all lines together */
+#define VALUE_BYTES 5 /* approximate size of a value */
 #define POINTS_MIN 40
 #define POINTS_MAX 300
 

@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define COLUMNS_MAX 240
-#define STEPS 4	     /* levels to a doubling */
-#define LEVEL_MAX 20 /* 32 times the peers, or a 32nd of them */
+#define STEPS 4	     /* levels per doubling */
+#define LEVEL_MAX 20 /* 32 times the peers, or 1/32 of them */
 #define LEVEL_NONE 127
 #define LEVEL_ABSENT 126
 #define SWATCH 34
-#define NORMAL_ROWS 12 /* shown of a group with anomalous members */
-#define NAMES_MAX 500  /* of groups in which all is normal */
-#define N_CLASSES 6    /* of colour on each side, the neutral one included */
+#define NORMAL_ROWS 12 /* normal rows shown in a group with anomalous members */
+#define NAMES_MAX 500  /* names shown of groups in which everything is normal */
+#define N_CLASSES 6    /* colour classes on each side, including the neutral one */
 
 struct heat_cell {
 	int8_t level; /* of log2 of the ratio */
@@ -26,16 +26,16 @@ struct heat_cell {
 
 struct heat_row {
 	uint32_t component, group;
-	double score; /* how far off and how long, over all windows; 0: normal throughout */
+	double score; /* how far off and for how long, over all windows; 0: always normal */
 };
 
 struct heat {
 	const struct lp_verdict *v;
 	int64_t from_us, to_us; /* the time range of the columns */
 	uint32_t n_columns, n_rows, n_all;
-	struct heat_row *rows;	 /* those shown come first */
-	double *group_scores;	 /* [group] of its worst row */
-	struct heat_cell *cells; /* [column], of the row being written */
+	struct heat_row *rows;	 /* the visible ones come first */
+	double *group_scores;	 /* [group] the score of its worst row */
+	struct heat_cell *cells; /* [column] of the current row */
 	struct html_detail detail;
 };
 
@@ -59,13 +59,13 @@ static int8_t level_of(double ratio, uint8_t mark)
 	return (int8_t)(level > LEVEL_MAX ? LEVEL_MAX : level < -LEVEL_MAX ? -LEVEL_MAX : level);
 }
 
-/* The weight of a level: no data while the peers have it is the worst. */
+/* The weight of a level; no data while the peers have data is the worst. */
 static int weight_of(int8_t level)
 {
 	return level == LEVEL_NONE ? -1 : level == LEVEL_ABSENT ? LEVEL_MAX + 1 : abs(level);
 }
 
-/* The class of colour: 0 is neutral. */
+/* The colour class; 0 is neutral. */
 static int class_of(int8_t level)
 {
 	static const int from[N_CLASSES] = {0, 2, 4, 6, 9, 12};
@@ -106,7 +106,7 @@ static int by_score(const void *a, const void *b)
 	return (x->component > y->component) - (x->component < y->component);
 }
 
-/* The worst group first, and in it the worst row. */
+/* The worst group first, and within a group the worst row first. */
 static int by_group(const void *a, const void *b, void *ctx)
 {
 	const struct heat_row *x = a, *y = b;
@@ -117,7 +117,7 @@ static int by_group(const void *a, const void *b, void *ctx)
 	return x->group != y->group ? (x->group > y->group ? 1 : -1) : by_score(a, b);
 }
 
-/* Score all components that were compared. */
+/* Compute the scores of all compared components. */
 static int score_rows(struct heat *h)
 {
 	h->rows = calloc(h->v->n_components + (size_t)1, sizeof(*h->rows));
@@ -144,8 +144,8 @@ static int score_rows(struct heat *h)
 	return 0;
 }
 
-/* Choose the rows that are shown: the worst of all components, and a few normal members of their
- * groups. Groups without anomalies have none. */
+/* Choose the visible rows: the worst of all components, and a few normal members of their groups.
+ * Groups without anomalies have no visible rows. */
 static int choose_rows(struct heat *h, uint32_t rows_max)
 {
 	_cleanup_free_ uint32_t *normal = calloc(h->v->n_groups + (size_t)1, sizeof(*normal));
@@ -167,14 +167,14 @@ static int choose_rows(struct heat *h, uint32_t rows_max)
 	return 0;
 }
 
-/* The part of a window on each side of the stretch that it represents. */
+/* The part of a window on each side of the time that it represents. */
 static int64_t window_margin(const struct lp_params *p)
 {
 	return p->win_size > p->win_shift ? (int64_t)(p->win_size - p->win_shift) * p->step_us / 2
 					  : 0;
 }
 
-/* The stretch of time that a window represents: windows overlap, their middles do not. */
+/* The time that a window represents: its middle, because windows overlap. */
 static void window_columns(const struct heat *h, const struct lp_series *s, uint32_t w,
 	uint32_t *ret_first, uint32_t *ret_last)
 {
@@ -188,7 +188,7 @@ static void window_columns(const struct heat *h, const struct lp_series *s, uint
 	*ret_last = (uint32_t)fmin(fmax(last, *ret_first), h->n_columns - 1);
 }
 
-/* The cell shows the worst value: anomalies before the rest, then the largest ratio. */
+/* Merge into a cell, which shows the worst value: anomalies first, then the largest ratio. */
 static void cell_merge(struct heat_cell *cell, const struct heat_cell *other)
 {
 	if (cell->anomalous != other->anomalous) {
@@ -227,8 +227,8 @@ static void fill_cells(struct heat *h, uint32_t component)
 	}
 }
 
-/* The class of a cell's rectangle: "a3" three steps above, "b2" below, "x" absent, "" none. Cells
- * without an anomaly are fainter. */
+/* The CSS class of a cell: "a3" three steps above, "b2" below, "x" absent, "" none. Cells without
+ * an anomaly are fainter. */
 static const char *cell_class(const struct heat_cell *cell, char buf[8])
 {
 	int class;
@@ -244,7 +244,7 @@ static const char *cell_class(const struct heat_cell *cell, char buf[8])
 	return buf;
 }
 
-/* Cells of one colour side by side are one rectangle. */
+/* Adjacent cells of one colour are one rectangle. */
 static void write_cells(FILE *out, const struct heat *h)
 {
 	for (uint32_t c = 0, first = 0; c < h->n_columns; first = c) {
@@ -261,7 +261,7 @@ static void write_cells(FILE *out, const struct heat *h)
 	}
 }
 
-/* The data of the read-out, a character per cell: the level, the metric, anomalous or not. "." is
+/* The data for details, one character per cell: the level, the metric, anomalous or not. "." means
  * none, "!" absent. */
 static void write_data(FILE *out, const struct heat *h)
 {
@@ -287,7 +287,7 @@ static void write_data(FILE *out, const struct heat *h)
 	fputc('"', out);
 }
 
-/* Whether the windows of a series were anomalous, as columns: "3-17,40-44". */
+/* The anomalous windows of a series, as columns: "3-17,40-44". */
 static void write_runs(FILE *out, const struct heat *h, const struct lp_series *s, uint32_t member)
 {
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
@@ -306,7 +306,7 @@ static void write_runs(FILE *out, const struct heat *h, const struct lp_series *
 	}
 }
 
-/* The data for a click on the row: each of its metrics over time, and where that was anomalous. */
+/* The data for a click on the row: each of its metrics over time, and where it was anomalous. */
 static void write_metrics(FILE *out, struct heat *h, uint32_t component)
 {
 	const struct lp_verdict *v = h->v;
@@ -350,7 +350,7 @@ static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 	fputs("</svg></div>\n", out);
 }
 
-/* The number of members of a group that are not among the rows shown. */
+/* The number of members of a group without a visible row. */
 static uint32_t left_out(const struct heat *h, uint32_t group, uint32_t n_shown)
 {
 	uint32_t n = 0;
@@ -360,7 +360,7 @@ static uint32_t left_out(const struct heat *h, uint32_t group, uint32_t n_shown)
 	return n - n_shown;
 }
 
-/* The rows of one group, from `first` on; returns the row after them. */
+/* Write the rows of one group, from `first` on; returns the row after them. */
 static uint32_t write_group(FILE *out, struct heat *h, uint32_t first)
 {
 	uint32_t group = h->rows[first].group, i, more;
@@ -380,7 +380,7 @@ static uint32_t write_group(FILE *out, struct heat *h, uint32_t first)
 	return i;
 }
 
-/* All groups without anomalies are one line; opened, it names them. */
+/* All groups without anomalies are one line, which lists them when it is opened. */
 static void write_normal_groups(FILE *out, const struct heat *h)
 {
 	_cleanup_free_ uint32_t *members = calloc(h->v->n_groups + (size_t)1, sizeof(*members));
@@ -418,7 +418,7 @@ static void write_rows(FILE *out, struct heat *h)
 	write_normal_groups(out, h);
 }
 
-/* One swatch per class of colour, with the ratio at which it begins. */
+/* One swatch per colour class, with the ratio at which it begins. */
 static void write_scale(FILE *out)
 {
 	static const char *const above[] = {"1", "1.4x", "2x", "3x", "5x", "8x"};

@@ -10,8 +10,8 @@ struct html_page {
 	FILE *out;
 	const struct lp_verdict *v;
 	struct verdict_html_options opt;
-	uint32_t n_plotted; /* suspects that have their plots */
-	uint32_t points;    /* of each line of a plot, at most */
+	uint32_t n_plotted; /* suspects that already have their plots */
+	uint32_t points;    /* maximum number of points per line of a plot */
 	int error;	    /* the first one */
 };
 
@@ -22,7 +22,7 @@ static inline void html_page_failed(struct html_page *p, int error)
 		p->error = error;
 }
 
-/* Write the content of `sb`, escaped, and empty it. */
+/* Write the contents of `sb`, escaped, and empty it. */
 void html_page_text(struct html_page *p, struct strbuf *sb);
 
 /* An event: a word and its time. */
@@ -31,41 +31,41 @@ struct html_event {
 	const char *what;
 };
 
-/* A suspect among its peers in one metric, as a figure. */
+/* A figure of a suspect among its peers in one metric. */
 void html_plot(struct html_page *p, const struct lp_suspect *s, const struct lp_finding *f);
 
-/* Labels of times below something that shows from .. to over its whole width. */
+/* Write labels of times below a figure that shows from .. to over its whole width. */
 void html_time_axis(FILE *out, int64_t from_us, int64_t to_us);
 
-/* Numbers of three digits with commas between them; nothing for a missing value. */
+/* Write numbers with three digits, separated by commas; nothing for a missing value. */
 void html_write_values(FILE *out, const double *values, uint32_t n);
 
 /* All metrics of the components of the heat map over time. */
 struct html_detail {
-	uint32_t n_points; /* of each line; fewer where there are many */
-	bool *used;	   /* [series] some row has a line of it */
+	uint32_t n_points; /* per line; fewer if there are many lines */
+	bool *used;	   /* [series] a row has a line of it */
 	double *values;	   /* [point] */
 };
 
-/* For that many rows. Returns 0 or -ENOMEM. */
+/* Initialise it for `n_rows` rows. Returns 0 or -ENOMEM. */
 int html_detail_init(struct html_detail *d, const struct lp_verdict *v, uint32_t n_rows);
 void html_detail_release(struct html_detail *d);
 
-/* Write the component's line in a metric. */
+/* Write the line of the component in a metric. */
 void html_detail_own(FILE *out, const struct lp_verdict *v, struct html_detail *d,
 	uint32_t component, uint32_t metric);
 
-/* Write the common part of the rows: the metric and the peers' median of each series that is used.
+/* Write the common part of the rows: the metric and the peers' median of each series in use.
  */
 void html_detail_series(struct html_page *p, const struct html_detail *d);
 
-/* The number of the component among the members of a series' group; UINT32_MAX: none. */
+/* The number of the component in the group of a series; UINT32_MAX: none. */
 uint32_t html_member_of(const struct lp_verdict *v, const struct lp_series *s, uint32_t component);
 
-/* Components by time, coloured by how far they are off. */
+/* The heat map: components over time, coloured by how far they are off. */
 void html_heat_map(struct html_page *p);
 
-/* All suspects, all asymmetries; parameters, groups and notes. */
+/* Tables of all suspects and asymmetries, parameters, groups and notes. */
 void html_tables(struct html_page *p);
 
 #endif

@@ -13,17 +13,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The lines are drawn in these units and stretched to the size of the page; text is not. */
+/* Lines are drawn in these units and stretched to the size of the page; text is not stretched. */
 #define WIDTH 2000
 #define HEIGHT 440
 #define HEIGHT_PX 200
-#define LABELS_PX 64 /* beside the area */
-#define OVERSHOOT 20 /* lines leave the area upwards, and are cut there */
+#define LABELS_PX 64 /* width of the labels next to the area */
+#define OVERSHOOT 20 /* lines leave the area at the top, and are clipped there */
 
 #define TICKS_Y 5
 #define TICKS_X 8
 
-/* A point is in the middle of the time that it covers. */
+/* A point is in the middle of its time. */
 static long x_of(uint32_t point, uint32_t n_points)
 {
 	return lround((point + 0.5) * WIDTH / n_points);
@@ -36,7 +36,7 @@ static long y_of(double value, double top)
 	return lround(y < -OVERSHOOT ? -OVERSHOOT : y > HEIGHT ? HEIGHT : y);
 }
 
-/* A line through the points, interrupted by missing ones. */
+/* A line through the points; missing points interrupt it. */
 static void write_line(FILE *out, const char *class, const double *values, uint32_t n, double top)
 {
 	bool drawing = false;
@@ -51,7 +51,7 @@ static void write_line(FILE *out, const char *class, const double *values, uint3
 			continue;
 		}
 		to_y = y_of(values[i], top);
-		/* A single point needs a little length to be visible. */
+		/* A single point needs some length to be visible. */
 		if (!drawing)
 			fprintf(out, "M%ld %ldh1", to_x - 1, to_y);
 		else
@@ -135,7 +135,7 @@ static void write_shades(struct html_page *p, const struct lp_finding *f)
 	}
 }
 
-/* The value of each tick is a round number in the unit that it is written in. */
+/* The value of each tick is a round number in its unit. */
 struct ticks {
 	double step;
 	unsigned n;
@@ -149,7 +149,7 @@ static struct ticks ticks_of(double ceiling, const char *unit)
 		.n = axis_ticks(ceiling / size, TICKS_Y)};
 }
 
-/* Labels beside the area, and rules across it. */
+/* Write labels next to the area, and lines across it. */
 static void write_y_labels(FILE *out, double ceiling, const char *unit)
 {
 	struct ticks t = ticks_of(ceiling, unit);
@@ -181,7 +181,7 @@ void html_time_axis(FILE *out, int64_t from_us, int64_t to_us)
 {
 	int64_t range_us = span_between(from_us, to_us);
 	int64_t step_us = axis_time_step(range_us, TICKS_X);
-	/* How far the first tick is from the beginning. */
+	/* The distance from the beginning to the first tick. */
 	int64_t ahead_us = (step_us - from_us % step_us) % step_us;
 	char text[AXIS_TEXT_MAX];
 
@@ -189,7 +189,7 @@ void html_time_axis(FILE *out, int64_t from_us, int64_t to_us)
 		"<svg class=\"x\" width=\"100%%\" height=\"20\" aria-hidden=\"true\" "
 		"data-from=\"%" PRId64 "\" data-to=\"%" PRId64 "\">",
 		from_us / 1000, to_us / 1000);
-	/* Without a script, narrow windows show every other label, or the first only. */
+	/* Without a script, narrow windows show every other label, or only the first one. */
 	for (unsigned i = 0; range_us > 0 && ahead_us <= range_us; ahead_us += step_us, i++) {
 		int64_t at = from_us + ahead_us;
 		double share = (double)ahead_us / (double)range_us;
@@ -231,7 +231,7 @@ static bool is_over(const struct lp_verdict *v, const struct lp_suspect *s)
 		v, &(struct lp_incident){.ended = s->ended, .last_us = s->last_us});
 }
 
-/* Onset and end, as lines across the area, if they are within the data. */
+/* Onset and end as lines across the area, if they are within the data. */
 static unsigned plot_events(const struct html_page *p, const struct lp_suspect *s,
 	const struct lp_table *t, struct html_event ret[2])
 {
@@ -246,7 +246,7 @@ static unsigned plot_events(const struct html_page *p, const struct lp_suspect *
 	return n;
 }
 
-/* Their names and times above the area. */
+/* Write the names and times of events above the area. */
 static void write_flags(
 	FILE *out, const struct lp_table *t, const struct html_event *events, unsigned n)
 {
@@ -318,7 +318,7 @@ static void write_key(FILE *out, const char *class)
 		class);
 }
 
-/* A legend of the shades that occur. */
+/* A legend of the shades in use. */
 static void write_shade_keys(struct html_page *p, const struct lp_finding *f)
 {
 	static const char *const words[] = {[LP_MARK_ABOVE] = "windows anomalously above them",
@@ -357,7 +357,7 @@ static void write_legend(
 	fputs("</p>\n", out);
 }
 
-/* The heading: metric, its meaning, the deviation. */
+/* The heading: the metric, its meaning, and the deviation. */
 static void write_caption(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_table *t = p->v->tables[f->metric];

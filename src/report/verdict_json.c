@@ -122,7 +122,7 @@ static void write_anomalies(FILE *out, const struct lp_verdict *v)
 	fputc(']', out);
 }
 
-/* The metrics of a suspect, each once, the most important first. */
+/* The metrics of a suspect, each once, the most important one first. */
 static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	bool any = false;
@@ -143,7 +143,7 @@ static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp
 	fputc(']', out);
 }
 
-/* The beginning and the end. Data that begins later has no certain onset. */
+/* Beginning and end. The onset is uncertain if the data begins later. */
 static void write_times(
 	FILE *out, const int64_t times_us[3], int64_t error_us, bool since_before, bool ended)
 {
@@ -155,8 +155,8 @@ static void write_times(
 	key_time(out, "indicted", times_us[2]);
 }
 
-/* The functions in which it differs most, the most important first; nothing unless it is about
- * functions.
+/* The functions with the largest differences, the most important one first; nothing if it is not
+ * about functions.
  */
 static void write_functions(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
@@ -177,7 +177,7 @@ static void write_functions(FILE *out, const struct lp_verdict *v, const struct 
 	fputc(']', out);
 }
 
-/* The process of a program that runs on this server only, if it was noted. */
+/* The process of a program that runs only on this server, if it is known. */
 static void write_process(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_process *p = behaviour_process(v, s);

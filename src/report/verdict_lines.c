@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Text from files, on one line: without tabs, and without "|", which begins Nagios' numbers. */
+/* Print untrusted text on one line, without tabs and without "|", which begins the numbers for
+ * Nagios. */
 static void print_field(FILE *out, const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text ? text : "");

@@ -16,13 +16,13 @@
 
 #define TOP_DEFAULT 10
 #define WIDTH_DEFAULT 80
-#define IN_FULL 3     /* incidents with evidence and what to do; the others are one paragraph */
-#define REFUSED_MAX 3 /* groups that were not compared, listed one by one */
+#define IN_FULL 3     /* incidents with evidence and steps; the others are one paragraph */
+#define REFUSED_MAX 3 /* groups that were not compared, listed individually */
 #define INDENT 10     /* of the text below "CRITICAL" */
 #define INDENT_BODY 2 /* of tables and commands */
-#define INDENT_STEP 8 /* of what stands below "DO" */
-#define LISTED 4      /* of the text below "DO" */
-#define ROWS_MAX 6    /* of evidence, the same */
+#define INDENT_STEP 8 /* of the text below "DO" */
+#define LISTED 4      /* components of an incident or of a list */
+#define ROWS_MAX 6    /* of evidence */
 #define ACK_MAX 3     /* components named in a command */
 
 #define RED "\033[1;31m"
@@ -51,7 +51,7 @@ static void failed(struct printer *p, int error)
 		p->error = error;
 }
 
-/* A paragraph; `sb` is empty afterwards. */
+/* Print a paragraph, and empty `sb`. */
 static void paragraph(struct printer *p, size_t indent, struct strbuf *sb)
 {
 	struct flow f = {.out = p->out, .width = p->opt.width, .indent = indent};
@@ -63,7 +63,7 @@ static void paragraph(struct printer *p, size_t indent, struct strbuf *sb)
 	strbuf_reset(sb);
 }
 
-/* A paragraph whose first word, `lead`, stands in a column of its own, in a colour. */
+/* Print a paragraph with the first word, `lead`, in a separate column and in colour. */
 static void led_paragraph(struct printer *p, const char *code, const char *lead, size_t first,
 	size_t indent, struct strbuf *sb)
 {
@@ -105,7 +105,7 @@ static void add_more(struct strbuf *sb, uint32_t n, uint32_t listed)
 
 static uint32_t listed_of(const struct printer *p, uint32_t n, uint32_t usual)
 {
-	/* One more takes no more room than the count. */
+	/* One more takes no more space than the count. */
 	return p->opt.verbose || n <= usual + 1 ? n : usual;
 }
 
@@ -116,7 +116,7 @@ static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incid
 	bool still = verdict_is_still(p->v, in);
 
 	quantity_format_span(verdict_lasted_us(p->v, in), span);
-	/* Trouble from logs does not end with its last event. */
+	/* Trouble found in logs does not end with its last event. */
 	strbuf_puts(sb, in->ended ? ", from " : ", since ");
 	if (in->since_before)
 		strbuf_puts(sb, "before ");
@@ -207,7 +207,7 @@ static void print_client_view(struct printer *p, const struct lp_incident *in)
 	char ratio[QUANTITY_TEXT_MAX];
 
 	if (!f || (in->cause && !strcmp(in->cause, "slow-link")))
-		return; /* its first line says so */
+		return; /* its first line says this */
 	strbuf_printf(&sb, "clients notice: %s %s take %s as long",
 		!strcmp(p->v->components[f->component]->kind, "peer") ? "answers of"
 								      : "round trips to",
@@ -220,7 +220,7 @@ static bool is_about_component(const struct lp_verdict *v, const struct lp_incid
 	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]->text);
 }
 
-/* limpet's own names of the components of an incident, if there are several. */
+/* The full names of the components of an incident, if there are several. */
 static void print_components(struct printer *p, const struct lp_incident *in)
 {
 	uint32_t listed = listed_of(p, in->n_components, LISTED);
