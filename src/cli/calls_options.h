@@ -7,10 +7,10 @@
 
 struct calls_choice {
 	const char *functions, *budget;
-	struct calls_list list; /* not an option: the content of the file */
+	struct calls_list list; /* not an option: the contents of the file */
 };
 
-/* Rows for a table of options whose values have a struct calls_choice at `base`. */
+/* Rows for a table of options; `base` is the offset of a struct calls_choice. */
 #define CALLS_OPTIONS(base)                                                                        \
 	{"functions", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, functions), "FILE", \
 		"file that lists the functions to count, from 'limpet functions --select' "        \
@@ -21,7 +21,7 @@ struct calls_choice {
 			"costs more, the most expensive functions are switched off first [any]"    \
 	}
 
-/* Apply the options; the choice must live as long as the configuration. */
+/* Apply the options; the choice must outlive the configuration. */
 int calls_options_apply(struct calls_choice *o, struct calls_config *config, struct lp_err *err);
 
 #endif

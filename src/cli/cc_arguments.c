@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options whose value is the next argument, which is not an input then. */
+/* Options with the next argument as their value, which is not an input. */
 static const char *const with_value[] = {"-o", "-x", "-I", "-L", "-D", "-U", "-l", "-include",
 	"-imacros", "-isystem", "-idirafter", "-iquote", "-iprefix", "-isysroot", "-MF", "-MT",
 	"-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-u", "-T", "-z", "-e", "-A",
 	"-B", "--param", "-aux-info", "-arch", "-target", "-specs"};
 
-/* Options that end before linking. */
+/* Options that stop before linking. */
 static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
 
 /* There is no C library to count with, unless it is named (-lc), as libtool does for C++. */
@@ -81,7 +81,7 @@ static bool is_clang(const char *compiler)
 	return strstr(slash ? slash + 1 : compiler, "clang") != NULL;
 }
 
-/* At the end, so that it is after everything that needs it, and independent of the language of
+/* Append the library at the end, after everything that needs it, and regardless of the language of
  * -x. */
 static void add_link_options(const struct cc_command *c, const struct cc_functions *functions,
 	bool is_static, const char **to)
@@ -99,12 +99,12 @@ static void add_link_options(const struct cc_command *c, const struct cc_functio
 	memcpy(to, options, sizeof(options));
 }
 
-enum { EXTRA = 32 }; /* room for what is added, and the end */
+enum { EXTRA = 32 }; /* room for additional arguments and the end */
 
 static int cc_command_fill(struct cc_command *c, char *const *args,
 	const struct cc_functions *functions, struct cc_plan plan)
 {
-	size_t n = 1, to = 0; /* the compiler is there */
+	size_t n = 1, to = 0; /* the compiler is the first one */
 
 	while (args[n])
 		n++;
@@ -113,7 +113,8 @@ static int cc_command_fill(struct cc_command *c, char *const *args,
 		return -ENOMEM;
 	c->args[to++] = args[0];
 	if (plan.compiles) {
-		/* In front, so that the build's own -fno-instrument-functions comes last. */
+		/* At the beginning, so that -fno-instrument-functions of the build comes later and
+		 * takes effect. */
 		c->args[to++] = "-finstrument-functions";
 		if (!is_clang(args[0]))
 			c->args[to++] = "-finstrument-functions-exclude-file-list=/usr/include,"

@@ -12,17 +12,17 @@ struct cc_plan {
 	bool is_static; /* one that loads nothing when it starts */
 };
 
-/* `args` is the compiler and its arguments, ended by NULL. Programs without a C library
- * (`-nostdlib`, `-ffreestanding`), and questions to the compiler itself, are left alone: neither
- * member is set. */
+/* `args` is the compiler and its arguments, ended by NULL. For programs without a C library
+ * (`-nostdlib`, `-ffreestanding`), and for queries to the compiler itself, neither member is
+ * set. */
 struct cc_plan cc_plan(char *const *args);
 
-/* The changed command line, ended by NULL; only the array is to be freed. The runtime is in the
- * directory `runtime`; `functions` lists those that are not to be counted; both must live as long.
- * 0 or -ENOMEM. */
+/* The changed command line, ended by NULL; free only the array. The runtime is in the directory
+ * `runtime`; `functions` lists functions that are not counted. Both must outlive the command. 0 or
+ * -ENOMEM. */
 struct cc_command {
 	const char **args;
-	char *search, *rpath, *list; /* arguments made for it */
+	char *search, *rpath, *list; /* additional arguments */
 };
 int cc_command_make(char *const *args, const char *runtime, const struct cc_functions *functions,
 	struct cc_command *ret);

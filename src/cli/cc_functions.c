@@ -11,8 +11,8 @@
 #define EXCLUDE "-finstrument-functions-exclude-function-list="
 /* The kernel accepts arguments up to 128 KiB; further functions are switched off at run time. */
 #define EXCLUDE_MAX 100000
-/* gcc excludes every function whose name contains one of the list. A short name would exclude many
- * others. */
+/* gcc excludes every function with a name that contains one of the list, so a short name would
+ * exclude many others. */
 #define NAME_MIN 6
 #define NAME_MAX_BYTES 512
 
@@ -23,7 +23,7 @@ void cc_functions_release(struct cc_functions *f)
 	*f = (struct cc_functions){0};
 }
 
-/* gcc uses names without parameters. False: this one is better left to the run time. */
+/* gcc uses names without parameters. False: switch this one off at run time. */
 static bool name_for_gcc(const char *name, char *ret, size_t size)
 {
 	const char *function = function_of_name(name);
@@ -37,7 +37,7 @@ static bool name_for_gcc(const char *name, char *ret, size_t size)
 	return true;
 }
 
-/* Would excluding it also exclude another one that is to be counted? */
+/* Would this also exclude another function that is to be counted? */
 static bool is_part_of_others(const struct calls_list *l, const char *function)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -75,7 +75,7 @@ static int exclude_make(const struct calls_list *l, char **ret)
 	return 0;
 }
 
-/* The path of the list, as a string of the assembler's. */
+/* The path of the list, as a string for the assembler. */
 static int define_make(const char *path, char **ret, struct lp_err *err)
 {
 	_cleanup_free_ char *whole = realpath(path, NULL);

@@ -1,13 +1,13 @@
-/* Options of compilers and linkers for a list of functions that are not to be counted. */
+/* Options of compilers and linkers for a list of functions that are not counted. */
 #ifndef CLI_CC_FUNCTIONS_H
 #define CLI_CC_FUNCTIONS_H
 
 #include <limpet/err.h>
 
-/* Zeros: no list. */
+/* All zero: no list. */
 struct cc_functions {
-	char *exclude; /* for gcc: functions that are not instrumented at all; NULL: none */
-	char *define; /* for the assembler: the place of the list that is linked into the program */
+	char *exclude; /* for gcc: functions that are not instrumented; NULL: none */
+	char *define;  /* for the assembler: the path of the list that is linked into the program */
 };
 
 int cc_functions_read(const char *path, struct cc_functions *ret, struct lp_err *err);

@@ -30,7 +30,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* The problems of one file, gathered for JSON or printed at once. */
+/* The problems of one file, collected for JSON or printed immediately. */
 struct check_findings {
 	json_t *list; /* NULL: print */
 };
@@ -94,7 +94,8 @@ static int check_one(
 	snprintf(repaired, sizeof(repaired), opt->output ? "%s" : "%s.repaired",
 		opt->output ? opt->output : path);
 	r = lp_archive_check(path, opt->repair ? repaired : NULL, &warn, &rep, err);
-	if (r == 0 || (r == -EBADMSG && rep.n_damaged)) { /* else it is no archive at all */
+	if (r == 0 || (r == -EBADMSG && rep.n_damaged)) { /* otherwise it is not an archive at
+							   * all */
 		const char *new_file = opt->repair ? repaired : NULL;
 
 		if (out)

@@ -37,7 +37,7 @@ struct diagnose_options {
 	bool json, hourly, verbose, quiet;
 };
 
-/* Nagios treats any failure of a plugin as this. */
+/* Nagios treats any failure of a plugin like this. */
 #define EXIT_NAGIOS_UNKNOWN 3
 
 #define AT(member) offsetof(struct diagnose_options, member)
@@ -95,7 +95,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Options that were not given stay 0, for the engine to choose. */
+/* Options that were not given stay 0; the engine chooses. */
 static int method_take(
 	const struct diagnose_options *opt, struct lp_diagnose_options *to, struct lp_err *err)
 {
@@ -118,7 +118,7 @@ static int method_take(
 
 DEFINE_CLEANUP(struct thresholds *, thresholds_free);
 
-/* Thresholds are valid only for the method they were learnt with. */
+/* Thresholds are valid only for the method with which they were learnt. */
 static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *err)
 {
 	_cleanup_(thresholds_freep) struct thresholds *t = NULL;
@@ -130,7 +130,7 @@ static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *e
 		thresholds_params(t), opt->trained, err);
 }
 
-/* Everything that a run needs, released in one place. */
+/* Everything that a run needs; released in one place. */
 struct diagnose_run {
 	struct words metrics, split_by;
 	char *state;
@@ -207,7 +207,7 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 	return 0;
 }
 
-/* The forms of a verdict, by the names of --format. */
+/* The formats of a verdict, by the names of --format. */
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_LINES, FORMAT_NAGIOS };
 
 static int format_choose(const struct diagnose_options *opt, enum format *ret, struct lp_err *err)
@@ -264,7 +264,7 @@ static int verdict_print(const struct lp_verdict *v, const struct diagnose_optio
 	return r < 0 ? lp_err_sys(err, r, "cannot print the verdict") : 0;
 }
 
-/* If there is a verdict it decides: bad files are among what it could not judge. */
+/* If there is a verdict, it decides: unreadable files are among its reasons. */
 static int exit_code(const struct lp_verdict *v, enum format format)
 {
 	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
@@ -276,7 +276,7 @@ static int exit_code(const struct lp_verdict *v, enum format format)
 	return format == FORMAT_NAGIOS ? verdict_nagios_status(v) : codes[v->status];
 }
 
-/* No component matches the selection: suggest the nearest. */
+/* No component matches the selection: suggest the nearest one. */
 static void suggest_component(struct lp_dataset *ds, const char *name)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -287,8 +287,8 @@ static void suggest_component(struct lp_dataset *ds, const char *name)
 		command_complain("diagnose", sb.text);
 }
 
-/* The times that the options choose, and the data. In a team, the first process decides what time
- * it is, and reads what comes from standard input; the others print nothing. */
+/* Resolve the times of the options, and open the data. In a team, the first process determines the
+ * current time and reads standard input; the others print nothing. */
 static int run_open(struct diagnose_run *run, struct diagnose_options *opt,
 	const struct data_options *data, char **args, int n_args, struct lp_diagnose_options *how,
 	struct lp_err *err)
@@ -366,7 +366,8 @@ static int run(
 	if (r >= 0) {
 		r = run_diagnose(&run, opt, data, args, n_args, &format, err);
 	} else if (!mpi_team_first()) {
-		*err = (struct lp_err){0}; /* mpirun ends all if one fails, and nobody complains */
+		*err = (struct lp_err){0}; /* mpirun ends all processes if one fails, so only the
+					    * first one fails */
 		return EXIT_HEALTHY;
 	}
 	if (r > 0)

@@ -40,7 +40,7 @@ static const struct option_def options[] = {
 
 enum rating {
 	RATING_OK,
-	RATING_LIMITED, /* it works in part, or for another user */
+	RATING_LIMITED, /* it works partly, or for another user */
 	RATING_MISSING, /* it does not work, and there is a remedy */
 	RATING_ABSENT,	/* this host does not have it */
 };
@@ -52,7 +52,7 @@ struct check {
 	char name[32];
 	enum rating rating;
 	char *found;	    /* what is so */
-	const char *remedy; /* what to do; NULL: nothing */
+	const char *remedy; /* what to do; NULL: nothing to do */
 };
 
 struct doctor {
@@ -84,7 +84,7 @@ static void add(struct doctor *d, const char *area, const char *name, enum ratin
 	d->failed |= !c->found;
 }
 
-/* Can each collector open what it reads? */
+/* Can each collector open its files? */
 static void check_collectors(struct doctor *d)
 {
 	const struct proc_root root = {.dir = ""};
@@ -189,7 +189,7 @@ static void check_clock(struct doctor *d)
 		add(d, "compare", "clock", RATING_OK, "the clock is synchronised", NULL);
 }
 
-/* Ports on which servers of parallel file systems listen. */
+/* Ports of servers of parallel file systems. */
 static const struct {
 	uint16_t port;
 	const char *fs;
@@ -239,7 +239,7 @@ static void check_file_systems(struct doctor *d)
 			"no server of a known file system listens here", NULL);
 }
 
-/* With three disks one host can be judged alone. */
+/* With three disks, a single host can be judged. */
 static void check_disks(struct doctor *d)
 {
 	_cleanup_free_ char *text = NULL;

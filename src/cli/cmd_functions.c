@@ -66,7 +66,7 @@ static int list_print(
 	return 0;
 }
 
-/* The cost of counting on this machine. Recordings do not contain the cost where they were made. */
+/* The cost of counting on this machine. Recordings do not contain the cost on their machine. */
 static void cost_measure(struct function_costs *c)
 {
 	struct calls_clock clock;
@@ -79,7 +79,7 @@ static void cost_measure(struct function_costs *c)
 #endif
 }
 
-/* Each DATA separately, as it may be another experiment. */
+/* Handle each DATA separately, because it may be another experiment. */
 static int data_each(char **args, int n_args, const struct data_options *data, bool telling,
 	struct function_costs *c, struct lp_err *err)
 {

@@ -22,7 +22,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* The help of another program's commands: run it with the same words. */
+/* The help of commands of another program: run it with the same words. */
 static int ask(const struct command *c, const struct help_options *opt, int n_args, char **args,
 	struct lp_err *err)
 {
@@ -39,7 +39,7 @@ static int ask(const struct command *c, const struct help_options *opt, int n_ar
 	return EXIT_USAGE;
 }
 
-/* Have all other programs that carry out commands print with an option. */
+/* Run all other programs that implement commands, with an option that makes them print. */
 static void print_others(const char *option)
 {
 	char *argv[] = {NULL, "help", (char *)(uintptr_t)option, NULL};

@@ -29,7 +29,7 @@ struct import_options {
 	bool json, quiet;
 };
 
-#define NAME_BYTES_MAX 200 /* a file name has 255, and a time and a suffix follow */
+#define NAME_BYTES_MAX 200 /* a file name has up to 255 bytes, including a time and a suffix */
 
 #define AT(member) offsetof(struct import_options, member)
 
@@ -50,18 +50,18 @@ static const struct option_def options[] = {
 /* An import in progress. The file gets its real name at the end, when the first time is known. */
 struct import {
 	const struct import_options *opt;
-	int dir; /* the target directory, -1 before it begins */
+	int dir; /* the target directory; -1 before the beginning */
 	char *tmp_path;
 	struct lp_archive_writer *writer;
 	struct dense dense;
 	struct lp_source *source; /* the source of the pending samples */
-	char *observer;		  /* the only one so far, "" for several */
+	char *observer;		  /* the only one so far; "" if there are several */
 	struct meanings meanings; /* of metrics, given by the user */
 	int64_t first_us, last_us, interval_us;
 	uint64_t n_samples;
 	size_t n_files, files_total;
 	bool progress;
-	bool failed; /* writing failed: there is nothing to finish */
+	bool failed; /* writing failed: do not finish the file */
 };
 
 static void import_release(struct import *im)
@@ -168,8 +168,8 @@ static int import_batch(
 		r = lp_err_sys(err, -ENOMEM, "cannot import");
 	if (r == 0)
 		r = dense_add(&im->dense, source->catalogue, b, err);
-	/* The next source has a catalogue of its own: nothing of this one may stay pending. The
-	 * batches of importers are long, so flushing each costs little. */
+	/* The next source has another catalogue, so no data of this one may stay pending. The
+	 * batches of importers are long, so flushing each of them costs little. */
 	if (r == 0)
 		r = dense_flush(&im->dense, source->catalogue, err);
 	batch_see(im, b);
@@ -177,7 +177,8 @@ static int import_batch(
 	return r;
 }
 
-/* The archive's NAME: the given one, or the observer's as far as it is valid in a file name.
+/* The NAME of the archive: the given one, or that of the observer as far as it is valid in a file
+ * name.
  */
 static void import_base_name(const struct import *im, char buf[NAME_BYTES_MAX + 1])
 {
@@ -192,7 +193,7 @@ static void import_base_name(const struct import *im, char buf[NAME_BYTES_MAX + 
 	}
 }
 
-/* Give the file its name: by its first sample, or by the next free second. */
+/* Rename the file after its first sample, or after the next free second. */
 static int import_name(struct import *im, char **ret_path, struct lp_err *err)
 {
 	char name[NAME_BYTES_MAX + 1], stamp[TIME_TEXT_MAX];

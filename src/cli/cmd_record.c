@@ -114,7 +114,7 @@ static int collector_unknown(const char *name, struct lp_err *err)
 		meant_question(&m));
 }
 
-/* Each of those named (or all that need no option), once and in their own order. */
+/* Choose the named collectors, or all that need no option, each once and in their usual order. */
 static int collectors_choose(
 	const struct words *w, bool cgroup, struct recorder_config *c, struct lp_err *err)
 {
@@ -148,7 +148,7 @@ static int numbers_check(struct record_options *opt, struct lp_err *err)
 	return 0;
 }
 
-/* The system's clock; or, for a recorded tree of several moments, theirs. */
+/* The system's clock or, for a recorded tree of several moments, that of the tree. */
 static int ticker_choose(const struct record_options *opt, struct proc_root *root,
 	struct ticker **ret, struct lp_err *err)
 {
@@ -164,7 +164,7 @@ static int ticker_choose(const struct record_options *opt, struct proc_root *roo
 	return ticker_replay(opt->root, root, ret, err);
 }
 
-/* The given interval; else a recorded tree's own; else a second, which samples alone do not need.
+/* The given interval, else that of a recorded tree, else one second.
  */
 static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker,
 	const struct recorder_config *c)
@@ -226,8 +226,8 @@ static int record(struct recorder_config *config, const struct record_options *o
 	return 0;
 }
 
-/* Check the options of the profile, and begin to sample functions if `asked`. If it is not
- * possible, collectors continue without.
+/* Check the options of the profile, and begin to sample functions if `asked`. If that is
+ * impossible, collectors continue without it.
  */
 static int profile_begin(const struct record_options *opt, bool asked, const char *observer,
 	struct recorder_config *c, struct profile **ret, struct lp_err *err)
@@ -243,7 +243,7 @@ static int profile_begin(const struct record_options *opt, bool asked, const cha
 			err, -EINVAL, "--collect: a recorded tree has no CPUs to profile");
 	if (opt->own_network && !netns_of("/proc", 0, &config.netns))
 		return lp_err_sys(err, -errno, "--own-network");
-	/* Alone, it also samples the time after its last instant. */
+	/* If it is the only instrument, also sample the time after the last instant. */
 	config.at_ends = !c->collectors[0];
 	config.interval_us =
 		opt->interval_us > PROFILE_INTERVAL_US ? opt->interval_us : PROFILE_INTERVAL_US;
@@ -265,7 +265,7 @@ static int profile_begin(const struct record_options *opt, bool asked, const cha
 	return 0;
 }
 
-/* Begin to read the counts of programs, likewise. */
+/* Begin to read the counts of programs, in the same way. */
 static int calls_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
 	struct calls **ret, struct lp_err *err)
 {
@@ -295,7 +295,7 @@ static int calls_begin(struct record_options *opt, const char *observer, struct 
 	return 0;
 }
 
-/* Functions of the kernel that can be counted; if they cannot, tracepoints are. */
+/* Find functions of the kernel that can be counted; if there are none, tracepoints. */
 static int kernel_open(const struct record_options *opt, struct probes_config *config,
 	struct probe_places *places, struct probes **ret, struct lp_err *err)
 {
@@ -318,7 +318,7 @@ static int kernel_open(const struct record_options *opt, struct probes_config *c
 	return r;
 }
 
-/* Begin to count events of the kernel, likewise. */
+/* Begin to count events of the kernel, in the same way. */
 static int kernel_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
 	struct probe_places *places, struct probes **ret, struct lp_err *err)
 {
@@ -394,7 +394,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = kernel_begin(opt, name, &c, &places, &probes, err);
 	if (r < 0)
 		return r;
-	observer_meta(!opt->root, meta); /* those of a recorded tree are not known */
+	observer_meta(!opt->root, meta); /* the addresses of a recorded tree are unknown */
 	c.collect = (struct collect_config){.observer = name,
 		.root = &root,
 		.disks = disks.items,

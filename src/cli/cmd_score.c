@@ -58,7 +58,7 @@ static int judge_file(const char *path, const struct score_truth *truth, enum sc
 	return r;
 }
 
-/* Judge all; the last error stays in `err` for main, the others are printed. */
+/* Judge all verdicts; the last error stays in `err` for main, the others are printed. */
 static int judge_all(char **paths, int n, const struct score_truth *truth, enum score_by by,
 	struct score_board *board, struct lp_err *err)
 {

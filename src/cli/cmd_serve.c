@@ -74,9 +74,9 @@ static const struct option_def options[] = {
 
 DEFINE_CLEANUP(struct serve *, serve_close);
 
-/* A verdict over many thousands of components takes large pieces of memory for a moment, among
- * small ones that stay. The large ones go back to the system at once if they are never taken from
- * the heap, and tables of which a few rows are read must not be filled by huge pages. */
+/* A verdict on many thousands of components needs large blocks of memory for a moment, between
+ * small blocks that stay. Large blocks return to the system immediately if they do not come from
+ * the heap. Huge pages must not fill tables of which only a few rows are read. */
 #define LARGE_BYTES (256 << 10)
 
 static void memory_prepare(void)
@@ -144,7 +144,7 @@ struct tls_paths {
 	char cert[PATH_MAX], key[PATH_MAX], ca[PATH_MAX];
 };
 
-/* Files that were not named come from the unit, if it provides them. */
+/* Files that were not named come from the systemd unit, if it provides them. */
 static void tls_find(struct tls_paths *p, struct serve_config *c)
 {
 	if (!c->tls_cert_file && !c->tls_key_file &&

@@ -92,7 +92,7 @@ struct shown {
 	const struct show_options *opt;
 	const struct lp_table_options *range;
 	struct lp_dataset *data;
-	struct words names; /* the metrics that were asked for */
+	struct words names; /* the selected metrics */
 	bool found[WORDS_MAX];
 	bool any, begun;
 };
@@ -178,7 +178,7 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	if (r < 0 && !l.n_components) {
-		listing_release(&l); /* there is no intact data: the error is enough */
+		listing_release(&l); /* there is no intact data, so the error is enough */
 		return r;
 	}
 	if (!l.n_components && range->components) {
@@ -193,7 +193,7 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 	return r;
 }
 
-/* The lists of a filter, in numbers. */
+/* The lists of a filter, as numbers. */
 struct log_lists {
 	int32_t pids[WORDS_MAX];
 	int errnos[WORDS_MAX];
@@ -223,7 +223,7 @@ static int take_pids(struct log_lists *l, struct call_log_filter *f, struct lp_e
 	return 0;
 }
 
-/* Does a call of that name exist, here or in the 32-bit table? */
+/* Is there a call with this name, here or in the 32-bit table? */
 static bool is_call(const char *name)
 {
 	for (unsigned nr = 0; nr < SYSCALL_MAX; nr++) {
@@ -329,7 +329,7 @@ static int check_functions(const struct show_options *opt, bool logs, struct lp_
 	return 0;
 }
 
-/* Options that mean nothing together are refused, not ignored. */
+/* Refuse options that have no meaning together. */
 static int check_options(const struct show_options *opt, struct lp_err *err)
 {
 	bool logs = opt->calls || opt->descriptors;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Discovery uses long means: finer steps would only take longer. */
+/* Discovery uses long means, so finer steps would only take longer. */
 #define STEP_MIN_US (15 * US_PER_SEC)
 
 struct topology_options {
@@ -81,9 +81,9 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	const struct topology *t, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(hosts_release) struct hosts hosts = {0};
-	/* As diagnose pools connections; a file is about single ones. */
+	/* Pool connections like diagnose; a topology file is about single ones. */
 	bool pool = !opt->suggest && !opt->components.n && !topology_has_groups(t);
-	struct lp_table_options table_opt = {.judged = true, /* as diagnose compares them */
+	struct lp_table_options table_opt = {.judged = true, /* as in diagnose */
 		.components = opt->components.n ? opt->components.items : NULL,
 		.n_components = opt->components.n,
 		.from_us = opt->times.since_us,

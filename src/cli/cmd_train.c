@@ -62,20 +62,20 @@ static const struct option_def options[] = {
 
 #define LABELS_MAX 16
 
-/* DATA that is on one grid. */
+/* DATA on one grid. */
 struct training_run {
 	char **paths; /* the strings belong to the command line */
 	int n_paths;
 	struct lp_dataset *data;
 	struct weight_label labels[LABELS_MAX];
-	unsigned n_labels;	   /* faults that it had */
+	unsigned n_labels;	   /* the number of its faults */
 	int64_t first_us, last_us; /* 0: not known */
 };
 
 struct training {
 	const struct train_options *opt;
 	const struct data_options *data;
-	struct time_options times; /* --last is --since here, once all runs are open */
+	struct time_options times; /* --last becomes --since when all runs are open */
 	struct lp_warn warn;
 	struct words metrics, split_by;
 	struct topology *topology;
@@ -87,8 +87,8 @@ struct training {
 	struct trainer *trainer;
 	struct score_truth truth;
 	struct function_weights weights;
-	struct thresholds *normal; /* only normal failures, of all runs */
-	bool traced;		   /* there are logs of system calls to learn these from */
+	struct thresholds *normal; /* only normal failures of all runs */
+	bool traced;		   /* there are logs of system calls to learn from */
 	struct train_result result;
 	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
 	struct lp_err read_err;
@@ -135,7 +135,7 @@ static int run_open(struct training *t, struct training_run *r, struct lp_err *e
 	return lp_dataset_span(r->data, &r->first_us, &r->last_us, err);
 }
 
-/* The last hours are those before the end of the run that ends last. */
+/* --last refers to the end of the run that ends last. */
 static int runs_settle(struct training *t, struct lp_err *err)
 {
 	int64_t end_us = 0;
@@ -156,7 +156,7 @@ static int runs_settle(struct training *t, struct lp_err *err)
 	return r;
 }
 
-/* Each directory is a run, and all files together are one. */
+/* Each directory is a run; all files together are one run. */
 static int runs_make(struct training *t, char **args, int n_args, struct lp_err *err)
 {
 	struct training_run *files = NULL;
@@ -186,7 +186,7 @@ static bool runs_overlap(const struct training_run *a, const struct training_run
 	return a->last_us && b->last_us && a->first_us <= b->last_us && b->first_us <= a->last_us;
 }
 
-/* Runs at the same time are one: the directories of several observers. */
+/* Runs at the same time are joined: they are the directories of several observers. */
 static int runs_join(struct training *t, struct lp_err *err)
 {
 	for (int i = 0; i < t->n_runs; i++) {
@@ -196,7 +196,7 @@ static int runs_join(struct training *t, struct lp_err *err)
 
 			if (!runs_overlap(a, b))
 				continue;
-			for (int p = 0; p < b->n_paths; p++) /* room is for all arguments */
+			for (int p = 0; p < b->n_paths; p++) /* there is room for all arguments */
 				a->paths[a->n_paths++] = b->paths[p];
 			run_release(b);
 			*b = t->runs[--t->n_runs];
@@ -206,13 +206,13 @@ static int runs_join(struct training *t, struct lp_err *err)
 			r = run_open(t, a, err);
 			if (r < 0)
 				return r;
-			k = i; /* which is longer now */
+			k = i; /* it is longer now */
 		}
 	}
 	return 0;
 }
 
-/* One step for all runs: the given one, or the one that suits the longest. */
+/* One step for all runs: the given one, or the right one for the longest run. */
 static int step_choose(struct training *t, struct lp_err *err)
 {
 	int64_t interval = 0, span = 0;
@@ -266,7 +266,7 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 	return r < 0 ? r : step_choose(t, err);
 }
 
-/* The tables of a run; damage is reported, and the intact data counts. */
+/* Read the tables of a run; damage is reported, and the intact data is used. */
 static int run_tables(struct training *t, const struct training_run *run,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
 {
@@ -323,7 +323,7 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 	return t->traced ? 0 : run_empty(t, run, err);
 }
 
-/* Does the truth say anything about a run in that directory? */
+/* Does the truth contain a run in this directory? */
 static int path_labels(const struct training *t, struct training_run *run, const char *path,
 	bool *known, struct lp_err *err)
 {
@@ -367,7 +367,7 @@ static int runs_label(struct training *t, struct lp_err *err)
 	return r;
 }
 
-/* Learn the weights of functions, before thresholds, which depend on them. */
+/* Learn the weights of functions before the thresholds, which depend on them. */
 static int weights_learn(struct training *t, struct lp_err *err)
 {
 	struct weight_learner *l = weight_learner_new(&t->detect);
@@ -392,7 +392,7 @@ static int weights_learn(struct training *t, struct lp_err *err)
 	return r;
 }
 
-/* Put the weights into the file. */
+/* Add the weights to the thresholds. */
 static int weights_join(struct training *t, struct lp_err *err)
 {
 	int r = 0;
@@ -442,7 +442,7 @@ static int failures_join(struct training *t, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 
-/* The result of all runs. Traces alone, without peers, are useful, too. */
+/* The result of all runs. Traces alone, without peers, are also useful. */
 static int training_finish(struct training *t, struct lp_err *err)
 {
 	struct lp_err here = {0};

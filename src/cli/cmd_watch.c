@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define LOOK_US 500000			     /* between two scans of the directory */
-#define PAST_US (INT64_C(3600) * US_PER_SEC) /* of existing data */
+#define PAST_US (INT64_C(3600) * US_PER_SEC) /* how much existing data is used */
 #define ROWS_DEFAULT 24
 
 struct watch_options {
@@ -51,7 +51,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* What is watched, and how it is shown. */
+/* The state of the command. */
 struct watch {
 	const char *dir;
 	const struct watch_options *opt;
@@ -62,9 +62,9 @@ struct watch {
 	struct clocks clocks; /* that turned out to be wrong */
 	struct feed *feed;
 	struct lp_verdict *verdict;
-	bool screen; /* a terminal, which is redrawn */
+	bool screen; /* the output is a terminal, which is redrawn */
 	bool colour;
-	char last[512]; /* the last output, without a screen */
+	char last[512]; /* the last output, if there is no screen */
 };
 
 static void watch_release(struct watch *w)
@@ -102,7 +102,7 @@ static void head_print(const struct watch *w, int64_t now_us)
 	flow_print_line(stdout, "%s   Ctrl-C ends", sb.text ? sb.text : "");
 }
 
-/* The verdict, as many lines of it as fit on the screen. */
+/* Print the verdict, as many lines as fit on the screen. */
 static int verdict_draw(const struct watch *w, unsigned rows, int64_t now_us)
 {
 	const struct verdict_text_options text = {.colour = w->colour,
@@ -141,7 +141,7 @@ static int screen_draw(struct watch *w, int64_t now_us)
 	return r;
 }
 
-/* Without a screen: a line whenever something has changed. */
+/* Without a screen, print a line whenever something has changed. */
 static int line_draw(struct watch *w, int64_t now_us)
 {
 	const struct lp_verdict *v = w->verdict;
@@ -192,7 +192,7 @@ static int look(struct watch *w, int64_t now_us, struct lp_err *err)
 	struct lp_verdict *v = NULL;
 	int r = feed_read(w->feed, INT64_MAX, now_us, err);
 
-	if (r == -ESTALE) { /* an observer samples less often: start again */
+	if (r == -ESTALE) { /* an observer has a longer interval: start again */
 		*err = (struct lp_err){0};
 		return feed_begin(w, err);
 	}

@@ -6,7 +6,7 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-/* The shell's part, for the words that the tables below put into $words. */
+/* The shell code that uses the words that the tables below put into $words. */
 static const char script_head[] =
 	"()\n"
 	"{\n"
@@ -55,8 +55,8 @@ static void complete_options(FILE *out, const struct option_def *o)
 		fprintf(out, " --%s", o->name);
 }
 
-/* Words 2 of "limpet lab up" are part of the command: "lab-up". A group that does something by
- * itself has options, too. */
+/* The second word of "limpet lab up" is part of the command: "lab-up". A group that can run without
+ * a verb has options, too. */
 static void complete_verbs(FILE *out, const struct command *group)
 {
 	const char *separator = "";
@@ -82,7 +82,7 @@ static void complete_verbs(FILE *out, const struct command *group)
 		out);
 }
 
-/* Another program's commands are completed by its own function, if the shell has it. */
+/* The function of another program completes its commands, if the shell has it. */
 static void complete_elsewhere(FILE *out, const struct command *c)
 {
 	char function[COMMAND_NAME_MAX];
@@ -96,7 +96,8 @@ static void complete_elsewhere(FILE *out, const struct command *c)
 		c->name, function, function);
 }
 
-/* "-o|--output)" for each option that takes an argument: file names, unless words are known. */
+/* "-o|--output)" for each option that takes an argument: complete file names, unless words are
+ * known. */
 static void complete_arguments(FILE *out, const struct command *c, const struct option_def *o)
 {
 	char name[COMMAND_NAME_MAX];
@@ -149,7 +150,7 @@ static void complete_command_arguments(FILE *out, const struct command *c)
 		complete_arguments(out, c, (*i)->options);
 }
 
-/* The previous word decides what comes now. */
+/* The previous word decides how to complete. */
 static void complete_after_option(FILE *out)
 {
 	fputs("\tcase $command:$prev in\n", out);
@@ -159,7 +160,7 @@ static void complete_after_option(FILE *out)
 	fputs("\tesac\n", out);
 }
 
-/* The arguments that are not file names. */
+/* Arguments that are not file names. */
 static void complete_words(FILE *out, const struct command *c)
 {
 	if (!strcmp(c->name, "help"))

@@ -1,4 +1,5 @@
-/* Completion for fish and zsh, from the tables of commands. That for bash is in complete.c. */
+/* Completion for fish and zsh, from the tables of commands. The completion for bash is in
+ * complete.c. */
 #include "cli/help.h"
 #include "cli/program.h"
 
@@ -7,7 +8,7 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-/* Text between single quotes, as fish reads it. */
+/* Print text in single quotes, in the syntax of fish. */
 static void print_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
@@ -19,7 +20,7 @@ static void print_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-/* The words that an option takes, if they are known; false if they are not. */
+/* Print the words that an option accepts; false if they are unknown. */
 static bool print_values(FILE *out, const struct option_def *o)
 {
 	if (!strcmp(o->name, "collect")) {
@@ -62,7 +63,7 @@ static void fish_options(FILE *out, const char *condition, const struct command 
 	}
 }
 
-/* "limpet lab up": verbs are offered if none was given. */
+/* "limpet lab up": offer verbs if none was given. */
 static void fish_verbs(FILE *out, const struct command *group)
 {
 	char condition[256];
@@ -149,7 +150,7 @@ static void zsh_command(FILE *out, const struct command *c)
 	fputs("\t\t\t'*:argument:_files' ;;\n", out);
 }
 
-/* A list of commands or verbs, to choose from. */
+/* Print a list of commands or verbs to choose from. */
 static void zsh_choices(FILE *out, const char *indent, const struct command *const *list)
 {
 	fprintf(out, "%slocal -a names=(\n", indent);

@@ -50,8 +50,8 @@ static bool options_given(const void *values, size_t size)
 	return false;
 }
 
-/* Where recorders write by default: this directory, or that of the service. NULL: neither has an
- * archive. */
+/* The default directories of recorders: this directory, or that of the service. NULL: neither has
+ * an archive. */
 static char *const *default_paths(void)
 {
 	static char here[] = ".", service[] = "/var/lib/limpet";
@@ -102,9 +102,9 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 	return data_open_as(d, NULL, paths, n_paths, warn, ret, err);
 }
 
-#define NEAREST_LISTED 4 /* components that are listed, if none is near */
+#define NEAREST_LISTED 4 /* components to list if none is similar */
 
-/* The components of the data, beside a name that none of them has. */
+/* The components of the data that are most similar to an unknown name. */
 struct nearest {
 	struct meant meant;
 	struct strbuf listed;
@@ -148,7 +148,7 @@ void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name
 	strmap_release(&n.seen);
 }
 
-/* The metrics of the data, beside a name that none of them has. */
+/* The metrics of the data that are most similar to an unknown name. */
 struct nearest_metric {
 	struct meant meant;
 	bool raw;

@@ -1,4 +1,5 @@
-/* Options of commands that read DATA: the importers' own, so that foreign files need no conversion.
+/* Options of commands that read DATA: the options of importers, so that foreign files need no
+ * conversion.
  */
 #ifndef CLI_DATA_OPTIONS_H
 #define CLI_DATA_OPTIONS_H
@@ -17,7 +18,7 @@ struct data_options {
 	size_t n_importers;
 };
 
-/* Room for the options of all importers, or only of `importer` if that is not NULL. */
+/* Allocate the options of all importers, or only of `importer` if it is not NULL. */
 int data_options_init(struct data_options *d, const struct importer *importer, struct lp_err *err);
 void data_options_release(struct data_options *d);
 
@@ -29,10 +30,11 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
 	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
 
-/* No component has the name `name`: add the nearest ones in the data, or a few that exist. */
+/* No component has the name `name`: add the most similar ones in the data, or a few existing
+ * ones. */
 void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name);
 
-/* No component has a metric `name`: add what is near it in the data, if anything is. With `raw`
+/* No component has a metric `name`: add the most similar ones in the data, if there are any. `raw`:
  * metrics are columns of archives. */
 void data_add_nearest_metric(struct strbuf *sb, struct lp_dataset *ds, const char *name, bool raw);
 

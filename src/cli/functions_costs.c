@@ -14,7 +14,7 @@
 
 #define FUNCTION_CALLS "fcalls"
 #define FUNCTION_TIME "ftime"
-/* Of the kernel: no program counts these. */
+/* Functions of the kernel; no program counts these. */
 #define KERNEL_PREFIX "kernel:"
 
 void function_costs_release(struct function_costs *c)
@@ -58,7 +58,7 @@ static uint32_t slots_measured(const struct vector_view *v, uint32_t member)
 	return n;
 }
 
-/* The mean of a function of a server, per second, or VECTOR_OFF. */
+/* The mean per second of a function on a server, or VECTOR_OFF. */
 static double cell_mean(const struct vector_cell *cell, uint32_t n_slots, uint32_t n_measured)
 {
 	double sum = 0;

@@ -9,9 +9,9 @@
 
 struct function_cost {
 	char *name;
-	double calls; /* per second; of several servers the largest */
-	double ms;    /* of self time per second, likewise */
-	bool off;     /* it is switched off somewhere */
+	double calls; /* per second; the maximum of several servers */
+	double ms;    /* self time per second; the same */
+	bool off;     /* it is switched off on some server */
 	bool telling; /* a finding named it */
 };
 
@@ -21,23 +21,23 @@ struct function_costs {
 	size_t n, cap;
 	struct strmap index;
 	double call_ns; /* the cost of counting a call */
-	double calls;	/* per second, in total; of the server with most */
+	double calls;	/* total per second; of the server with the most */
 };
 
 void function_costs_release(struct function_costs *c);
 
-/* The function of that name, added if it is new; NULL: out of memory. */
+/* The function with this name, added if it is new; NULL: out of memory. */
 struct function_cost *function_costs_get(struct function_costs *c, const char *name);
 
 /* Add the functions of recordings. On -EBADMSG (damage, already reported) those of the intact data
- * are there. */
+ * were added. */
 int function_costs_read(struct function_costs *c, struct lp_dataset *ds, struct lp_err *err);
 
-/* Add the activity of running programs in this time. */
+/* Add the activity of running programs during this time. */
 int function_costs_watch(
 	struct function_costs *c, struct calls *live, int64_t span_us, struct lp_err *err);
 
-/* The `top` most expensive ones (0: all). */
+/* Print the `top` most expensive ones (0: all). */
 void function_costs_print(FILE *out, const struct function_costs *c, size_t top);
 int function_costs_json(FILE *out, const struct function_costs *c, size_t top);
 

@@ -9,7 +9,8 @@
 
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 
-/* A finding names ten functions. Those that differ by far less than the first did not cause it. */
+/* A finding names ten functions. A function that differs far less than the first one did not cause
+ * it. */
 #define TELLING_SHARE 0.1
 
 static void finding_telling(

@@ -8,16 +8,17 @@
 
 struct functions_choice {
 	size_t n_on, n_off, n_telling;
-	double calls; /* remaining calls per second, of the server with most */
+	double calls; /* remaining calls per second, of the server with the most */
 };
 
-/* Mark the functions that a diagnosis of the data blames. Data that cannot be judged (a single
- * server) blames none. */
+/* Mark the functions that a diagnosis of the data accuses. Data that cannot be judged (a single
+ * server) accuses none. */
 int functions_find_telling(struct function_costs *c, struct lp_dataset *ds,
 	const struct lp_diagnose_options *how, struct lp_err *err);
 
-/* Choose, setting `off` of each: those that were never blamed are off, the most expensive first,
- * until the rest costs at most `budget` of a CPU; with `few` all of them. 0 or -ENOMEM. */
+/* Set `off` of each function: switch off those that were never accused, the most expensive ones
+ * first, until the rest costs at most `budget` of a CPU; with `few`, switch off all of them. 0 or
+ * -ENOMEM. */
 int functions_choose(
 	struct function_costs *c, double budget, bool few, struct functions_choice *ret);
 

@@ -28,8 +28,8 @@ const struct exit_code exit_codes[] = {
 	{0, NULL},
 };
 
-/* Print words of `text` up to `width` columns, indented by `indent`; "\n\n" separates paragraphs,
- * lines that begin with a blank are kept as they are. */
+/* Print words of `text` up to `width` columns, indented by `indent`; "\n\n" separates paragraphs;
+ * lines that begin with a blank are not wrapped. */
 static void print_wrapped(FILE *out, const char *text, int indent)
 {
 	int column = 0;
@@ -41,7 +41,7 @@ static void print_wrapped(FILE *out, const char *text, int indent)
 			fprintf(out, "%s", text[1] == '\n' ? "\n\n" : "\n");
 			text += text[1] == '\n' ? 2 : 1;
 			column = 0;
-			if (*text == ' ') { /* a separate line: copied as it is */
+			if (*text == ' ') { /* a separate line, copied unchanged */
 				size_t line = strcspn(text, "\n");
 
 				fprintf(out, "%*s%.*s", indent, "", (int)line, text);

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include <stdio.h>
 
-/* The purpose of limpet, and the names of components: paragraphs. */
+/* The purpose of limpet, and the naming of components, as paragraphs. */
 extern const char help_about[];
 extern const char help_names[];
 
@@ -20,7 +20,7 @@ extern const struct exit_code exit_codes[];
 void help_print_overview(FILE *out);
 void help_print_command(FILE *out, const struct command *c);
 
-/* A manual page in roff, for `c` or (NULL) for limpet as a whole. */
+/* A manual page in roff, for `c`, or for the whole of limpet if it is NULL. */
 void help_print_man(FILE *out, const struct command *c);
 
 /* All metrics and raw columns, for the terminal or as Markdown tables. */
@@ -29,8 +29,8 @@ void help_print_metrics(FILE *out, bool markdown);
 /* A completion script for bash. */
 void help_print_completion(FILE *out);
 
-/* The same for fish and for zsh. Those of all programs are one script: for zsh, that of limpet
- * itself comes last, because it calls the functions it defines. */
+/* The same for fish and for zsh. The scripts of all programs are joined. For zsh, that of limpet
+ * itself comes last, because it calls the functions. */
 void help_print_fish(FILE *out);
 void help_print_zsh(FILE *out);
 

@@ -5,7 +5,7 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-/* An input, in which "|" would end a cell of a table. */
+/* Print an input; "|" would end a cell of a table. */
 static void print_input(FILE *out, const char *input, bool markdown)
 {
 	for (; *input; input++) {
@@ -41,7 +41,7 @@ static void print_kind(FILE *out, const struct lp_metric *m, bool markdown)
 		fprintf(out, "\n%s metrics (%s)\n", m->kind, m->resource);
 }
 
-/* `of` is their recorder: "the collector tcp". */
+/* `of` is what records them: "the collector tcp". */
 static void print_columns(FILE *out, const char *of, const struct lp_schema *schema, bool markdown)
 {
 	static const char *const types[] = {

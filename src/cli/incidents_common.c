@@ -69,7 +69,7 @@ static const char *level_colour(const json_t *incident, bool colour)
 	return !strcmp(text_of(incident, "level"), "critical") ? RED : YELLOW;
 }
 
-/* The statement, in a word. */
+/* What was said, in one word. */
 static const char *said_word(const json_t *incident)
 {
 	if (json_is_object(json_object_get(incident, "muted")))

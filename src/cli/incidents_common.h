@@ -1,5 +1,5 @@
-/* The common part of the commands about incidents: the collector, the author, and how incidents are
- * printed. */
+/* The common part of the commands about incidents: the collector, the author, and printing
+ * incidents. */
 #ifndef CLI_INCIDENTS_COMMON_H
 #define CLI_INCIDENTS_COMMON_H
 
@@ -12,7 +12,7 @@ struct incidents_common {
 	bool json;
 };
 
-/* The common rows; `structure` has a member `common`. */
+/* The common rows; `structure` must have a member `common`. */
 #define INCIDENTS_OPTIONS(structure)                                                               \
 	{"url", 0, OPTION_STRING, offsetof(structure, common.url), "URL",                          \
 		"the collector [$LIMPET_URL, or " CLIENT_URL "]"},                                 \
@@ -33,14 +33,14 @@ struct incidents_common {
 			"owner [the user's name]"                                                  \
 	}
 
-/* Ask the collector. */
+/* Send a request to the collector. */
 int incidents_ask(const struct incidents_common *c, const char *method, const char *path,
 	const json_t *body, json_t **ret, struct lp_err *err);
 
 /* The number of an incident: "7", "#7". -EINVAL: it is not one. */
 int incidents_id_parse(const char *text, int64_t *ret, struct lp_err *err);
 
-/* Who says so. */
+/* The name of the author. */
 const char *incidents_by(const struct incidents_common *c);
 
 /* Send a statement about each of the incidents, and print the results. `body` may be NULL. Returns
@@ -48,7 +48,7 @@ const char *incidents_by(const struct incidents_common *c);
 int incidents_say_all(const struct incidents_common *c, const char *method, const char *verb,
 	const json_t *body, int n_args, char **args, struct lp_err *err);
 
-/* One line, and all of it. */
+/* Print an incident: one line, or all details. */
 void incidents_print_line(const json_t *incident, bool colour);
 void incidents_print_all(const json_t *incident, bool colour);
 

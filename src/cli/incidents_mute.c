@@ -24,7 +24,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Either of the two, in the form of the API. */
+/* Format the end of a mute, given either way, for the API. */
 static const char *when_format(const struct mute_options *opt, char buf[TIME_TEXT_MAX])
 {
 	if (opt->until_us)

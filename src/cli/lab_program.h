@@ -1,4 +1,4 @@
-/* The commands of limpet that limpet-lab carries out: the common part of both programs. */
+/* The commands of limpet that limpet-lab implements, for both programs. */
 #ifndef CLI_LAB_PROGRAM_H
 #define CLI_LAB_PROGRAM_H
 

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Characters that roff would interpret, or print differently ("'" becomes a typographic quote,
- * which no shell understands). */
+/* Characters that roff would interpret, or print differently ("'" becomes a typographic quotethat
+ * no shell understands). */
 static const char *man_escape(char c)
 {
 	switch (c) {
@@ -30,10 +30,10 @@ static const char *man_escape(char c)
 	}
 }
 
-/* Lines of the source are broken at the first blank after this column; roff fills them again. */
+/* The source is broken at the first blank after this column; roff fills lines again. */
 #define FILL_COLUMN 64
 
-/* Print `len` bytes of a line. With `fill` it may become several. */
+/* Print `len` bytes of a line. `fill`: it may become several lines. */
 static void man_chars(FILE *out, const char *text, size_t len, bool fill)
 {
 	size_t column = 0;
@@ -45,7 +45,7 @@ static void man_chars(FILE *out, const char *text, size_t len, bool fill)
 			fputs("\\&", out); /* no request */
 		if (fill && text[i] == ' ' && column > FILL_COLUMN) {
 			fputc('\n', out);
-			column = SIZE_MAX; /* 0 for the next */
+			column = SIZE_MAX; /* 0 for the next character */
 		} else if (escape)
 			fputs(escape, out);
 		else
@@ -58,14 +58,14 @@ static void man_string(FILE *out, const char *text)
 	man_chars(out, text, strlen(text), false);
 }
 
-/* Begin or end lines that stay as they are. */
+/* Begin or end verbatim lines. */
 static void man_verbatim(FILE *out, bool begin)
 {
 	fputs(begin ? ".RS 4\n.nf\n" : ".fi\n.RE\n", out);
 }
 
-/* Print text: an empty line separates paragraphs (which the macro `paragraph` begins), lines that
- * begin with a blank are kept as they are. */
+/* Print text: an empty line separates paragraphs (which begin with the macro `paragraph`); lines
+ * that begin with a blank are verbatim. */
 static void man_text(FILE *out, const char *text, const char *paragraph)
 {
 	bool verbatim = false, empty = false;
@@ -180,7 +180,7 @@ static void man_choices(FILE *out, const struct command *c)
 	}
 }
 
-/* A verb's part of its group's page. */
+/* The part about a verb on the page of its group. */
 static void man_verb(FILE *out, const struct command *c)
 {
 	fputs(".SS limpet ", out);
@@ -209,7 +209,7 @@ static void man_verbs(FILE *out, const struct command *group)
 	}
 }
 
-/* The pages of all commands, of whichever program. */
+/* The pages of all commands of all programs. */
 static void man_see_also(FILE *out, const struct command *self)
 {
 	static const char *const names[] = {
@@ -233,7 +233,7 @@ static void man_see_also(FILE *out, const struct command *self)
 	fputc('\n', out);
 }
 
-/* `name` is NULL for limpet as a whole. The empty date makes builds repeatable. */
+/* `name` is NULL for the whole of limpet. The empty date makes builds reproducible. */
 static void man_title(FILE *out, const char *name, const char *summary)
 {
 	fputs(".TH LIMPET", out);

@@ -11,7 +11,7 @@
 #define SAMPLES_MAX 1000000
 #define K_MAX 1000
 
-/* Read `text`, if it was given, into `*value`. */
+/* Parse `text`, if it was given, into `*value`. */
 static int number_take(const char *name, const char *text, uint32_t min, uint32_t max,
 	uint32_t *value, struct lp_err *err)
 {
@@ -20,7 +20,7 @@ static int number_take(const char *name, const char *text, uint32_t min, uint32_
 
 	if (!text)
 		return 0;
-	n = strtoul(text, &end, 10); /* on overflow it is ULONG_MAX, which is too large, too */
+	n = strtoul(text, &end, 10); /* on overflow it is ULONG_MAX, which is also too large */
 	if (!isdigit((unsigned char)*text) || *end || n < min || n > max)
 		return lp_err_set(err, -EINVAL,
 			"--%s: want a whole number from %u to %u, not '%.64s'", name, min, max,
@@ -110,7 +110,7 @@ int method_options_agree(const struct method_options *o, const char *method, con
 		return differs("service-method", file, err);
 	if (p.win_size != params->win_size)
 		return differs("win-size", file, err);
-	/* A size alone implies a shift, but does not require one. */
+	/* A size without a shift implies a shift, but does not require one. */
 	if (o->win_shift && p.win_shift != params->win_shift)
 		return differs("win-shift", file, err);
 	if (p.smooth != params->smooth)

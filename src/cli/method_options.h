@@ -1,6 +1,6 @@
 /* Options that choose a method and its parameters, the same in `limpet train` and `limpet
- * diagnose`. A command has a `struct method_options method;` in the struct of its options, and
- * METHOD_OPTIONS(struct its_options) among the rows of its table. */
+ * diagnose`. The options struct of a command has a member `struct method_options method;`, and its
+ * table has METHOD_OPTIONS(struct its_options). */
 #ifndef CLI_METHOD_OPTIONS_H
 #define CLI_METHOD_OPTIONS_H
 
@@ -10,7 +10,7 @@
 #define METHOD_DEFAULT "cdf"
 
 struct method_options {
-	const char *method; /* NULL: not given; so for all */
+	const char *method; /* NULL: not given; the same for the others */
 	const char *service;
 	const char *win_size, *win_shift, *smooth, *k;
 	int64_t downsample_us; /* 0: not given */
@@ -40,12 +40,12 @@ struct method_options {
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* Choose a measure from `all` (the table `measures`) and its parameters; the rest are the measure's
- * defaults. -EINVAL: `err` names the wrong option. */
+/* Choose a measure from `all` (the table `measures`) and its parameters; missing ones are the
+ * defaults of the measure. -EINVAL: `err` names the wrong option. */
 int method_options_choose(const struct method_options *o, const struct measure *const *all,
 	const struct measure **ret_measure, struct lp_params *ret_params, struct lp_err *err);
 
-/* Learnt thresholds are valid only for the method they were learnt with: -EINVAL if an option
+/* Learnt thresholds are valid only for the method with which they were learnt: -EINVAL if an option
  * differs from it. `service` may be NULL: no service times were learnt. `file` names them in the
  * error. */
 int method_options_agree(const struct method_options *o, const char *method, const char *service,

@@ -21,7 +21,7 @@ static int share(void *ctx, const void *data, uint64_t n, void **ret, uint64_t *
 	return t->share(data, n, ret, ret_sizes, t->team.rank, t->team.size);
 }
 
-/* The number of processes according to mpirun; NULL: it did not start us. */
+/* The number of processes according to mpirun; NULL: mpirun did not start this process. */
 static const char *processes(void)
 {
 	const char *text = getenv("OMPI_COMM_WORLD_SIZE");
@@ -53,7 +53,7 @@ int mpi_team_open(struct mpi_team *ret, struct lp_err *err)
 	if (program_runtime(runtime, &ignored) < 0)
 		return lp_err_set(err, -ENOENT, "%s", ignored.text);
 	snprintf(path, sizeof(path), "%s/liblimpet-team-mpi.so", runtime);
-	/* Open MPI's own parts look for its functions among those of all libraries. */
+	/* Parts of Open MPI look up its functions among those of all libraries. */
 	ret->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (!ret->library)
 		return lp_err_set(err, -ENOENT,

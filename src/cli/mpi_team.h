@@ -14,15 +14,17 @@ struct mpi_team {
 	void (*end)(void);
 };
 
-/* Has mpirun started this process? Its standard output is a terminal then, wherever it goes to. */
+/* Has mpirun started this process? If so, its standard output is a terminal, whatever the
+ * destination is. */
 bool mpi_team_started(void);
 
-/* Is this the first process, or alone, according to mpirun? It is the one that complains. */
+/* Is this the first process, or the only one, according to mpirun? Only that one prints errors. */
 bool mpi_team_first(void);
 
-/* Is this one of several? 1 and a team, 0: it is alone. -ENOENT: limpet has no library for MPI. */
+/* Is this process one of several? Returns 1 and a team; 0: it is alone; -ENOENT: limpet has no
+ * library for MPI. */
 int mpi_team_open(struct mpi_team *ret, struct lp_err *err);
-/* Zero-initialised: nothing. The others may have ended; what follows is done alone. */
+/* Leave the team; the others may have ended. Does nothing if it is zero-initialised. */
 void mpi_team_close(struct mpi_team *t);
 
 #endif

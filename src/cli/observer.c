@@ -58,8 +58,8 @@ int observer_ports(const struct words *words, uint16_t *ret, struct lp_err *err)
 	return 0;
 }
 
-/* The loopback interface of this network namespace, by an id that no other has:
- * "loopback@BOOT-NUMBER". "": unknown. */
+/* The loopback interface of this network namespace, with a unique id: "loopback@BOOT-NUMBER". "":
+ * unknown. */
 static void loopback_id(char *buf, size_t size)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");

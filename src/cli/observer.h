@@ -14,8 +14,8 @@ int observer_name(const char *given, char buf[OBSERVER_NAME_MAX], struct lp_err 
 /* Numbers of ports from words (--ports). `ret` has room for all of them. */
 int observer_ports(const struct words *words, uint16_t *ret, struct lp_err *err);
 
-/* Lines for an archive's meta: host name, kernel, machine; with `addresses` also the addresses by
- * which other hosts know this one, and the id of its loopback interface. */
+/* Lines for an archive's meta: host name, kernel, machine; `addresses`: also the addresses by which
+ * other hosts know this one, and the id of its loopback interface. */
 void observer_meta(bool addresses, char buf[OBSERVER_META_MAX]);
 
 #endif

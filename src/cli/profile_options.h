@@ -1,4 +1,4 @@
-/* What `limpet record --collect profile` and `limpet trace samples` have in common. */
+/* The common part of `limpet record --collect profile` and `limpet trace samples`. */
 #ifndef CLI_PROFILE_OPTIONS_H
 #define CLI_PROFILE_OPTIONS_H
 
@@ -10,7 +10,7 @@ struct profile_options {
 	bool stacks;
 };
 
-/* Rows for a table of options whose values have a struct profile_options at `base`. */
+/* Rows for a table of options; `base` is the offset of a struct profile_options. */
 #define PROFILE_OPTIONS(base)                                                                      \
 	{"frequency", 'F', OPTION_STRING, (base) + offsetof(struct profile_options, frequency),    \
 		"N", "samples per second and CPU, 1 to 20000 [199]"},                              \
@@ -28,7 +28,7 @@ struct profile_options {
 			"'limpet show --functions --flame')"                                       \
 	}
 
-/* What the options say; -EINVAL if that cannot be. Members that they do not mention stay. */
+/* Apply the options; -EINVAL if they are invalid. Other members do not change. */
 int profile_options_apply(
 	const struct profile_options *o, struct profile_config *config, struct lp_err *err);
 

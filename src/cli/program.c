@@ -24,14 +24,15 @@ static bool wants_help(const struct command *c, int argc, char **argv)
 	return false;
 }
 
-/* `limpet import csv` has only the options of csv files; other commands those of all importers.
+/* `limpet import csv` has only the options of CSV files; other commands have those of all
+ * importers.
  */
 static const struct importer *importer_named(int argc, char **argv)
 {
 	return argc > 1 ? importer_find(argv[1]) : NULL;
 }
 
-/* Times on the command line are parsed before it is known whether --utc follows. */
+/* Times on the command line are parsed before a later --utc, so look for it first. */
 static void choose_zone(const struct command *c, int argc, char **argv)
 {
 	const struct option_def *def = c->options;
@@ -60,8 +61,8 @@ static bool wants_json(const struct command *c, int argc, char **argv)
 	return false;
 }
 
-/* Whoever reads JSON gets an object also where there is nothing but an error. A stream has no
- * buffer until something is printed; what was begun is not added to. */
+/* A reader of JSON gets an object even if there is only an error. A stream has no buffer until
+ * something is printed; if output has begun, nothing is added. */
 static void print_error(const char *text, int code)
 {
 	if (__fbufsize(stdout) == 0)
@@ -75,7 +76,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	struct option_table tables[1 + DATA_IMPORTERS_MAX] = {{.defs = c->options}};
 	struct data_options data = {0};
 	struct lp_err err = {0};
-	bool json = wants_json(c, argc, argv); /* parsing puts arguments in another order */
+	bool json = wants_json(c, argc, argv); /* parsing reorders the arguments */
 	size_t n_tables = 1;
 	int n_args = 0, code, r = 0;
 
@@ -107,7 +108,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	return code;
 }
 
-/* Output that could not be written is a failure: a full disk must not look like success. */
+/* Output that could not be written is a failure: a full disk must not look like a success. */
 static int finish_output(int code)
 {
 	if (fflush(stdout) < 0)

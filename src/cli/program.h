@@ -1,5 +1,6 @@
-/* What the programs of the suite share: limpet, and those that carry out some of its commands. A
- * command of another program is run by executing that program with the same arguments. */
+/* The common part of the programs of the suite: limpet, and programs that implement some of its
+ * commands. To run a command of another program, limpet executes that program with the same
+ * arguments. */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
@@ -12,26 +13,26 @@ struct program {
 	const struct command *const *commands; /* NULL-terminated, in the order of the help */
 };
 
-/* The one that runs. Each program's main.c defines it. */
+/* This program. Each program's main.c defines it. */
 extern const struct program program;
 
-/* Carries out the command that the arguments name. Returns the exit code. */
+/* Run the command that the arguments name. Returns the exit code. */
 int program_main(int argc, char **argv);
 
-/* The path of another program of the suite: in the directory of this one, in the build tree or
- * where it is installed. If it is in none of these places, its bare name, for a search of $PATH.
- * Returns `buf`. */
+/* The path of another program of the suite: in the directory of this one, in the build tree, or
+ * where it is installed. If it is not found, its bare name, to be searched in $PATH. Returns
+ * `buf`. */
 const char *program_path(const char *name, char buf[PATH_MAX]);
 
 /* The directory of liblimpet-calls, which `limpet cc` links into programs. -ENOENT if it is not
  * installed. */
 int program_runtime(char buf[PATH_MAX], struct lp_err *err);
 
-/* Becomes that program, with the same standard files and signals; argv[0] is its path. Returns only
- * if that fails: -ENOENT if it is not installed. */
+/* Replace this process by that program, with the same standard files and signals; argv[0] is its
+ * path. Returns only on failure: -ENOENT if it is not installed. */
 int program_exec(const char *name, char **argv, struct lp_err *err);
 
-/* Runs that program and waits for it. Returns its exit code, or 127 if it could not be run. */
+/* Run that program and wait for it. Returns its exit code, or 127 if it could not be run. */
 int program_call(const char *name, char **argv);
 
 #endif

@@ -12,7 +12,7 @@ static const char *const places[] = {
 	".",
 	"../cli", /* in the build tree, src/cli and src/lab */
 	"../lab",
-	"../libexec/limpet", /* installed, even if the whole tree was moved */
+	"../libexec/limpet", /* installed; works even if the whole tree was moved */
 	"../../bin",
 	LIMPET_LIBEXECDIR,
 	LIMPET_BINDIR,

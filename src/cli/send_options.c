@@ -30,8 +30,8 @@ int send_options_begin(const struct send_options *opt, struct spool_config *spoo
 	r = send_open(&config, ret, err);
 	if (r < 0)
 		return r;
-	/* It is written every second, to be sent, but not flushed to the disk more often than
-	 * without. */
+	/* Data is written every second, so that it can be sent, but not flushed to the disk more
+	 * often than without sending. */
 	spool->sync_us = 10 * SEND_FLUSH_US;
 	spool->written = send_written;
 	spool->written_ctx = *ret;

@@ -1,4 +1,4 @@
-/* Options of what records, and sends it to a collector. */
+/* Options of commands that record and send data to a collector. */
 #ifndef CLI_SEND_OPTIONS_H
 #define CLI_SEND_OPTIONS_H
 
@@ -30,14 +30,13 @@ struct send_options {
 			"its key (PEM)"                                                            \
 	}
 
-/* Start to send what a spool of this configuration will write, if that was asked for; *ret is NULL
- * if not. The configuration says whom to notify. Files that began before `since_us` are left
- * alone. */
+/* If requested, start to send the files that a spool with this configuration will write, and set
+ * its callback; otherwise `*ret` is NULL. Files that began before `since_us` are not sent. */
 int send_options_begin(const struct send_options *opt, struct spool_config *spool,
 	const char *observer, int64_t since_us, struct lp_warn *warn, struct sender **ret,
 	struct lp_err *err);
 
-/* Send the rest, and say on standard error what is still missing. Accepts NULL. */
+/* Send the rest, and print on standard error what is still missing. Accepts NULL. */
 void send_options_end(struct sender *s, const struct send_options *opt, bool quiet);
 
 #endif

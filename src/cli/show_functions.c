@@ -14,7 +14,7 @@ static size_t top_of(const struct show_functions *o)
 	return o->top ? (size_t)o->top : TOP_DEFAULT;
 }
 
-/* Report what is missing, and what there is instead. */
+/* Report what is missing, and what exists instead. */
 static int say_nothing(const char *kind, bool calls, struct lp_err *err)
 {
 	bool stacks = !strcmp(kind, "stack");

@@ -1,4 +1,4 @@
-/* `limpet show --functions`: which functions were found busy. */
+/* `limpet show --functions`: busy functions. */
 #ifndef CLI_SHOW_FUNCTIONS_H
 #define CLI_SHOW_FUNCTIONS_H
 
@@ -12,7 +12,7 @@ struct show_functions {
 	const char *flame; /* a file to write */
 };
 
-/* Print what the options request, from the data in `range`. */
+/* Print what the options select from the data in `range`. */
 int show_functions(struct lp_dataset *ds, const struct show_functions *o,
 	const struct lp_table_options *range, bool json, struct lp_err *err);
 

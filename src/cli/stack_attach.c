@@ -92,7 +92,7 @@ static int summary_print(const struct attach_options *opt, uint32_t mask,
 	}
 	if (opt->quiet && !t.lost)
 		return 0;
-	/* A server has no FUSE, a client no storage: only layers that were named are reported as
+	/* A server has no FUSE, and a client has no storage, so only named layers are reported as
 	 * missing. */
 	stack_kernel_gaps(opt->layers.n || !t.spans.spans ? mask : 0, &t);
 	fprintf(stderr,

@@ -18,7 +18,7 @@ void stack_daemons_release(struct stack_daemons *d)
 	words_release(&d->ports_words);
 }
 
-/* A whole number of 1 to `max`. */
+/* Parse a whole number from 1 to `max`. */
 static int number(const char *option, const char *text, long max, long *ret, struct lp_err *err)
 {
 	char *end;

@@ -1,5 +1,5 @@
-/* What `limpet stack run` and `limpet stack attach` have in common: choosing layers and daemons,
- * the plan, and what is missing at the end.
+/* The common part of `limpet stack run` and `limpet stack attach`: choosing layers and daemons, the
+ * plan, and missing data at the end.
  */
 #ifndef CLI_STACK_KERNEL_H
 #define CLI_STACK_KERNEL_H
@@ -9,13 +9,14 @@
 #include "trace/stack/kernel_run.h"
 #include <jansson.h>
 
-/* Which daemons are watched, as the user says it. */
+/* The daemons to watch, as the user named them. */
 struct stack_daemon_options {
 	struct option_list pids, comms, ports;
 	bool own_network;
 };
 
-/* Rows for a table of options of `type`, whose member `daemons` is a struct stack_daemon_options.
+/* Rows for a table of options of `type`, which has a member `daemons` of type struct
+ * stack_daemon_options.
  */
 #define STACK_DAEMON_OPTIONS(type)                                                                 \
 	{"pid", 'p', OPTION_LIST, offsetof(type, daemons.pids), "PID",                             \
@@ -32,7 +33,8 @@ struct stack_daemon_options {
 			"container"                                                                \
 	}
 
-/* The same, as the instrument wants it; it keeps what that points to. Zero-initialise it. */
+/* The same in the form for the instrument, with the memory that it points to. Zero-initialise
+ * it. */
 struct stack_daemons {
 	struct words pids_words, comms_words, ports_words;
 	pid_t pids[WORDS_MAX];
@@ -44,20 +46,20 @@ int stack_daemons_choose(
 	const struct stack_daemon_options *opt, struct stack_daemons *ret, struct lp_err *err);
 void stack_daemons_release(struct stack_daemons *d);
 
-/* --layers: leave `*mask` as it is where the list is empty. */
+/* Parse --layers; `*mask` does not change if the list is empty. */
 int stack_layers_choose(const struct option_list *list, uint32_t *mask, struct lp_err *err);
 
-/* Their names. */
+/* The names of the layers. */
 json_t *stack_layers_json(uint32_t mask);
 
-/* What is done in the kernel for these layers, and what that costs. */
+/* Print what will be done in the kernel for these layers, and its cost. */
 void stack_kernel_plan(uint32_t mask);
 json_t *stack_kernel_plan_json(uint32_t mask);
 
-/* What is missing of the layers in the kernel, one sentence each, on standard error. */
+/* Print which data of the layers in the kernel is missing, one sentence each, on standard error. */
 void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t);
 
-/* The closing summary's part about them. */
+/* The part of the closing summary about the layers in the kernel. */
 json_t *stack_kernel_json(const struct kernel_run_totals *t);
 
 #endif

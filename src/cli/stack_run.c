@@ -61,7 +61,7 @@ static const struct option_def options[] = {
 DEFINE_CLEANUP(struct spans_run *, spans_run_free);
 DEFINE_CLEANUP(struct kernel_run *, kernel_run_free);
 
-/* What would be done. */
+/* Print what would be done. */
 static int plan_print(const struct run_options *opt, const struct stack_config *c,
 	char *const *command, struct lp_err *err)
 {
@@ -127,13 +127,13 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	return 0;
 }
 
-/* The program's own exit status, as a shell reports it. */
+/* The exit status of the program, as a shell reports it. */
 static int status_code(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The program has ended, for the layers below it. */
+/* Tell the layers below whether the program has ended. */
 static bool program_ended(const void *ctx)
 {
 	struct spans_run *const *run = ctx;
@@ -176,7 +176,7 @@ static int record(const struct run_options *opt, const struct stack_config *c,
 	if (r == 0 && below.layers)
 		r = kernel_run_new(&below, &kernel, err);
 	above = (struct loop_instrument){&instrument_spans, run};
-	/* The kernel's instrument begins before the program does. */
+	/* The instrument of the kernel begins before the program. */
 	if (r == 0)
 		r = trace_drive(
 			&(struct trace_drive){.output = &output,

@@ -128,7 +128,7 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
-/* The drive that was named, here or in the recording; NULL: none. */
+/* The drive that was named on the command line or in the recording; NULL: none. */
 static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
 	const struct drive **ret, struct lp_err *err)
 {
@@ -175,7 +175,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 		return r;
 	r = spans_read_together(&spans, ds, r ? &team.team : NULL, err);
 	if (team.team.rank)
-		return r == -EBADMSG ? 0 : r; /* the first one reports it */
+		return r == -EBADMSG ? 0 : r; /* the first process reports it */
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;

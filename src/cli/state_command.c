@@ -35,7 +35,7 @@ static void print_json(const char *path, json_t *entries)
 	json_print(stdout, json_pack("{s:o,s:o}", "state", json_text(path), "entries", entries));
 }
 
-/* The statement in text; `undone`: it was removed. */
+/* Print a statement; `undone`: it was removed. */
 static void print_entry(const struct state_entry *e, bool undone)
 {
 	char text[TIME_TEXT_MAX];
@@ -164,7 +164,7 @@ static int check_args(int n_args, char **args, const struct state_options *opt, 
 	return 0;
 }
 
-/* When it holds. */
+/* Set the time range of a statement. */
 static int fill_times(struct state_entry *e, const struct state_options *opt, struct lp_err *err)
 {
 	int64_t now = now_us();

@@ -1,4 +1,5 @@
-/* What `limpet ack`, `mute` and `clear` share: all three write down what the operator says. */
+/* The common part of `limpet ack`, `mute` and `clear`: all three store a statement of the
+ * operator. */
 #ifndef CLI_STATE_COMMAND_H
 #define CLI_STATE_COMMAND_H
 
@@ -13,13 +14,13 @@ struct state_options {
 
 #define STATE_AT(member) offsetof(struct state_options, member)
 
-/* The end of their descriptions. */
+/* The end of the descriptions of all three. */
 #define STATE_HELP                                                                                 \
 	"COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. A second "          \
 	"command for the same COMPONENT replaces the first. limpet keeps these notes in a "        \
 	"small SQLite file, which 'limpet diagnose' reads."
 
-/* The rows that all three have. */
+/* The options of all three. */
 #define STATE_OPTIONS                                                                              \
 	{"note", 0, OPTION_STRING, STATE_AT(note), "TEXT", "why; shown by --list"},                \
 		{"list", 'l', OPTION_FLAG, STATE_AT(list), NULL, "list the notes"},                \
@@ -33,7 +34,7 @@ struct state_options {
 		"json", 0, OPTION_FLAG, STATE_AT(json), NULL, "print JSON"                         \
 	}
 
-/* Do it, list it or undo it; returns an exit code. */
+/* Add, list or remove statements; returns an exit code. */
 int state_command_run(enum state_verb verb, int n_args, char **args,
 	const struct state_options *opt, struct lp_err *err);
 

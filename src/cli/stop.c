@@ -12,7 +12,7 @@ static void on_signal(int number)
 
 void stop_catch(void)
 {
-	/* Without SA_RESTART. */
+	/* Without SA_RESTART: a signal must end waits. */
 	const struct sigaction action = {.sa_handler = on_signal};
 	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 

@@ -39,7 +39,7 @@ unsigned terminal_width(void)
 
 bool terminal_utf8(void)
 {
-	/* Determined without setlocale(): nothing else here depends on the locale. */
+	/* Determined without setlocale(), because nothing else depends on the locale. */
 	locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
 	bool utf8;
 

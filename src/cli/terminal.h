@@ -1,4 +1,4 @@
-/* The terminal that a command prints to: colours, width, characters. */
+/* The terminal that a command prints on: colours, width, characters. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -13,14 +13,14 @@
 			"set]"                                                                     \
 	}
 
-/* Is the output to be coloured? `when` is the option's value, NULL for auto. -EINVAL: neither of
- * the three. */
+/* Should the output be coloured? `when` is the value of the option; NULL: auto. -EINVAL: invalid
+ * value. */
 int terminal_colour(const char *when, bool *ret, struct lp_err *err);
 
-/* Columns of the terminal, or of $COLUMNS; 0: not known. */
+/* Columns of the terminal, or $COLUMNS; 0: unknown. */
 unsigned terminal_width(void);
 
-/* Does the locale of the environment (LC_ALL, LC_CTYPE, LANG) have UTF-8? */
+/* Does the locale of the environment (LC_ALL, LC_CTYPE, LANG) use UTF-8? */
 bool terminal_utf8(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/time.h"
 #include <errno.h>
 
-/* Finds the last sample of files that do not know it before they are read. */
+/* Find the last sample of files that do not state it before they are read. */
 static int note_end(
 	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
 {

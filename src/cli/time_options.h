@@ -31,11 +31,11 @@ int time_options_check(const struct time_options *t, struct lp_err *err);
 /* Limit `ds` to these times, before remote sources are queried. */
 void time_options_limit(const struct time_options *t, struct lp_dataset *ds);
 
-/* Where --last ends: at --until, or at the last sample, for which the data may have to be read. */
+/* Where --last ends: at --until, or at the last sample; this may have to read the data. */
 int time_options_end(
 	const struct time_options *t, struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err);
 
-/* All of these for one dataset; --last becomes --since. */
+/* All of the above for one dataset; --last becomes --since. */
 int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp_err *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The first so many of each list are printed. */
+/* The number of items of each list to print. */
 #define TELL_MAX 6
 
 void closing_release(struct closing *c)

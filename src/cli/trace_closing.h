@@ -18,7 +18,7 @@ struct closing_list {
 	size_t n, cap;
 };
 
-/* Gathers the messages. Zero-initialise, closing_release(). */
+/* Collects the messages. Zero-initialise it, and call closing_release(). */
 struct closing {
 	const struct trace_session_config *config;
 	bool quiet; /* print nothing at the beginning */
@@ -27,11 +27,11 @@ struct closing {
 	int64_t elapsed_before_us;
 	struct closing_list processes, errnos;
 	struct closing_program {
-		struct trace_program program; /* its path is not kept */
+		struct trace_program program; /* without its path */
 		char path[CLOSING_NAME_MAX], user[64];
 	} programs[TRACE_PROGRAMS_MAX];
 	unsigned n_programs;
-	uint64_t n_more; /* processes of yet other programs */
+	uint64_t n_more; /* processes of other programs */
 };
 
 void closing_release(struct closing *c);
@@ -42,10 +42,10 @@ void closing_progress(void *ctx, const struct trace_stats *stats);
 void closing_programs(void *ctx, const struct trace_programs *programs, bool at_end);
 void closing_row(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
 
-/* The end, for people. */
+/* Print the closing summary for people. */
 void closing_print(struct closing *c, const struct trace_stats *stats, FILE *out);
 
-/* The end, for programs: one object on standard output. */
+/* Print the closing summary for programs: one object on standard output. */
 int closing_print_json(struct closing *c, const struct trace_stats *stats, struct lp_err *err);
 
 #endif

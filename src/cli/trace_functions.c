@@ -79,7 +79,7 @@ static int places_find(
 	return r;
 }
 
-/* Announce the cost before it is incurred. */
+/* Print the cost before tracing begins. */
 static void cost_say(const struct functions_options *opt, const struct probe_places *places)
 {
 	size_t dear = 0;

@@ -1,4 +1,4 @@
-/* The common part of the verbs of `limpet trace`: the places of archives, and exit codes. */
+/* The common part of the verbs of `limpet trace`: where archives are written, and exit codes. */
 #ifndef CLI_TRACE_OUTPUT_H
 #define CLI_TRACE_OUTPUT_H
 
@@ -12,12 +12,12 @@ struct trace_output {
 	char name[OBSERVER_NAME_MAX];		/* of this server */
 	char file_name[OBSERVER_NAME_MAX + 16]; /* the beginning of the names of archives */
 	const char *dir;
-	const char *path; /* of one file that does not exist yet; NULL: names are made */
+	const char *path; /* a file that does not exist yet; NULL: names are generated */
 };
 
-/* Rows for a table of options of `type`, which has members of these names: the common options of
- * `limpet trace calls`, `functions` and `samples`. `what` is in the names of archives, `interval`
- * and `flush` are their help. */
+/* Rows for a table of options of `type`, which must have members with these names: the common
+ * options of `limpet trace calls`, `functions` and `samples`. `what` is in the names of archives,
+ * `interval` and `flush` are their help. */
 #define TRACE_OPTIONS(type, what, interval, flush)                                                 \
 	{"output", 'o', OPTION_STRING, offsetof(type, output), "PATH",                             \
 		"directory of the archives NAME-" what                                             \
@@ -39,40 +39,40 @@ struct trace_output {
 			"print the closing summary as JSON"                                        \
 	}
 
-/* From the options --output and --name (NULL if not given): archives are called NAME-WHAT-TIME.lpa
- * in a directory, or are a file that ends in .lpa. */
+/* From the options --output and --name (NULL if not given): archives are NAME-WHAT-TIME.lpa in a
+ * directory, or one file that ends in .lpa. */
 int trace_output_choose(const char *output, const char *name, const char *what,
 	struct trace_output *ret, struct lp_err *err);
 
-/* How an instrument is driven into these archives. */
+/* How to record an instrument into these archives. */
 struct trace_drive {
 	const struct trace_output *output;
 	struct loop_instrument instrument;
-	struct loop_instrument besides; /* begins after it; instrument NULL: none */
+	struct loop_instrument besides; /* begins after the first one; instrument NULL: none */
 	const char *meta;		/* lines "key=value\n" about the instrument */
-	const char *begin; /* printed at the start, before "into PATH"; NULL: print nothing */
-	bool logs;	   /* there are logs besides samples */
+	const char *begin; /* printed at the start, before "into PATH"; NULL: nothing */
+	bool logs;	   /* there are logs in addition to samples */
 	const struct send_options *send; /* NULL: nothing is sent */
 	int64_t interval_us, flush_us, duration_us;
 	struct lp_warn *warn;
 };
 
-/* Until it is stopped or the duration is over. */
+/* Record until it is stopped or the duration is over. */
 int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err);
 
-/* Begin to send a trace that a spool of this configuration will write, if requested; it is then
+/* If requested, begin to send the trace that a spool with this configuration will write; it is then
  * flushed every second. */
 int trace_send_begin(const struct send_options *send, struct spool_config *spool, int64_t *flush_us,
 	struct lp_warn *warn, struct sender **ret, struct lp_err *err);
 
-/* Data that the loop could not write is a failure. */
+/* Return an error if the loop could not write all data. */
 int trace_check_written(const struct loop_stats *stats, struct lp_err *err);
 
-/* A function whose calls were counted. */
+/* A function with counted calls. */
 struct trace_function {
 	const char *name; /* the rows' */
 	int64_t n, ns;
-	bool off; /* not counted any more */
+	bool off; /* no longer counted */
 };
 
 struct trace_functions {
@@ -82,14 +82,14 @@ struct trace_functions {
 	int64_t calls, ns; /* of all */
 };
 
-/* The functions of rows with the columns of calls (trace/calls/calls.h), the one that took longest
- * first. The caller frees `ret->items`. */
+/* The functions of rows with the columns of calls (trace/calls/calls.h), the one that took the
+ * longest time first. The caller frees `ret->items`. */
 void trace_functions_list(const struct named_rows *rows, struct trace_functions *ret);
 
-/* Print a closing summary, which is released; NULL: there was no memory for it. */
+/* Print a closing summary, and release it; NULL: out of memory. */
 int trace_summary_print(json_t *summary, struct lp_err *err);
 
-/* Distinguish errors of the user from failures of ours. */
+/* Distinguish errors of the user from failures of limpet. */
 int trace_exit_code(int r);
 
 #endif

@@ -42,7 +42,7 @@ struct function {
 	uint64_t n;
 };
 
-/* The functions that were seen, to be sorted. */
+/* The functions with samples, to be sorted. */
 struct functions {
 	struct function *items;
 	size_t n, cap;

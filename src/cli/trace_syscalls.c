@@ -21,7 +21,7 @@
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (60 * US_PER_SEC)
-/* Runs up to this long keep every call by default. */
+/* Runs up to this long record every call by default. */
 #define RECORDS_MAX_US (60 * US_PER_SEC)
 #define RING_MIN ((uint64_t)64 << 10)
 #define RING_MAX ((uint64_t)1 << 30)
@@ -166,7 +166,7 @@ static int cgroup_check(const char *path, struct lp_err *err)
 	return 0;
 }
 
-/* Whom to trace. */
+/* Fill in the processes to trace. */
 static int targets_fill(struct trace_request *q, const struct syscalls_options *opt, int n_args,
 	char **args, struct lp_err *err)
 {
@@ -184,7 +184,7 @@ static int targets_fill(struct trace_request *q, const struct syscalls_options *
 	if (r < 0)
 		return r;
 	if (n_args) {
-		args[n_args] = NULL; /* there was at least the name of the command */
+		args[n_args] = NULL; /* args has room: it also contained the name of the command */
 		t->command = args;
 	}
 	t->pids = q->pid_numbers;
@@ -233,7 +233,7 @@ static int64_t span_or(int64_t given_us, int64_t otherwise_us)
 	return given_us ? given_us : otherwise_us;
 }
 
-/* Where the archive goes. */
+/* Fill in where the archive goes. */
 static int output_fill(
 	struct trace_request *q, const struct syscalls_options *opt, struct lp_err *err)
 {
@@ -247,7 +247,7 @@ static int output_fill(
 	return r;
 }
 
-/* The backend that was asked for, or the best that works. */
+/* The requested backend, or the best one that works. */
 static int backend_choose(
 	const char *name, bool quiet, const struct trace_backend **ret, struct lp_err *err)
 {
@@ -281,7 +281,7 @@ static int backend_choose(
 	return 0;
 }
 
-/* The archive's description. */
+/* Fill in the description of the archive. */
 static void meta_fill(struct trace_request *q)
 {
 	struct trace_session_config *c = &q->config;
@@ -325,7 +325,7 @@ static int request_fill(struct trace_request *q, const struct syscalls_options *
 	return 0;
 }
 
-/* The command's own exit status, as a shell reports it. */
+/* The exit status of the command, as a shell reports it. */
 static int command_code(int status)
 {
 	if (status < 0)

@@ -14,8 +14,8 @@ void waiting_be_calm(char **argv)
 
 	if (getenv(POLICY) || getenv(SPINS))
 		return;
-	/* By its own name: a process executed as /proc/self/exe is called "exe" in lists of
-	 * processes.
+	/* Use its real path: a process executed as /proc/self/exe has the name "exe" in process
+	 * lists.
 	 */
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (n <= 0 || setenv(POLICY, "passive", 1) < 0)
