@@ -21,7 +21,7 @@ static char *ballast_path(
 	return lab_path(lab, buf, "%s/brick/lost+found/limpet-%s", on->name, fault);
 }
 
-/* Do something on a disk that is fast meanwhile, then restore its speed. */
+/* Do something while the disk is fast, then restore its speed. */
 static int in_no_time(const struct lab *lab, const struct lab_node *on, int dir,
 	int (*act)(int dir, struct lp_err *err), struct lp_err *err)
 {
@@ -67,7 +67,7 @@ static int take_inodes(int dir, struct lp_err *err)
 	return lp_err_set(err, -EOVERFLOW, "there are too many inodes");
 }
 
-/* The free space changes while others write: halve until nothing fits. */
+/* The free space changes while others write, so halve the size until nothing fits. */
 static int take_blocks(int dir, struct lp_err *err)
 {
 	_cleanup_close_ int fd = openat(dir, "blocks", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

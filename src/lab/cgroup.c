@@ -46,14 +46,15 @@ static bool is_v2(void)
 	return access(V2_ROOT "cgroup.controllers", F_OK) == 0;
 }
 
-/* The directory in which groups with a CPU quota can be made: NULL if there is none. */
+/* The directory in which groups with a CPU quota can be created; NULL if there is none. */
 static const char *find_root(void)
 {
 	if (access(V1_CPU "cpu.cfs_quota_us", F_OK) == 0 || access(V1_CPU "cpu.shares", F_OK) == 0)
 		return V1_CPU;
 	if (!is_v2())
 		return NULL;
-	/* Fails if it is already on and managed by another program; setting the quota will show. */
+	/* Fails if it is already on and another program manages it; setting the quota will show
+	 * that. */
 	(void)put(V2_ROOT, "cgroup.subtree_control", "+cpu");
 	return V2_ROOT;
 }
@@ -65,7 +66,7 @@ static int set_quota(const char *cgroup, uint32_t percent)
 	int r;
 
 	if (percent && quota < 1000)
-		quota = 1000; /* the least that the kernel takes */
+		quota = 1000; /* the minimum of the kernel */
 	if (access(V1_CPU "cpu.cfs_quota_us", F_OK) < 0) {
 		if (percent)
 			snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota,
@@ -118,7 +119,7 @@ int cgroup_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 	return 0;
 }
 
-/* Kill the processes in it. */
+/* Kill the processes in the group. */
 static void empty(const char *cgroup)
 {
 	char path[LAB_PATH_MAX];

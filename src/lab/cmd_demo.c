@@ -67,9 +67,10 @@ struct demo {
 	struct run_config config;
 	struct plan_run run;
 	struct fault_spec spec;
-	char dir[LAB_PATH_MAX]; /* the recording, in the lab's directory: it goes with the lab */
-	int64_t broken_us;	/* when, on a clock that never steps */
-	const char *html;	/* where the report is kept */
+	char dir[LAB_PATH_MAX]; /* the recording, in the directory of the lab, which is removed with
+				 * it */
+	int64_t broken_us;	/* when the fault began, by a steady clock */
+	const char *html;	/* the path of the report */
 };
 
 static int fault_choose(struct demo *d, const struct demo_options *opt, struct lp_err *err)
@@ -154,7 +155,7 @@ static int page_open(struct demo *d, struct lp_err *err)
 	return 0;
 }
 
-/* Keep the page open until the user stops it, which is the normal end. */
+/* Keep the page open until the user stops it. This is the normal end. */
 static void page_stay(const struct demo *d)
 {
 	printf("\nThe page also opens an incident, once it is sure that the fault persists.");
@@ -206,8 +207,8 @@ static int break_one(struct demo *d, struct lp_err *err)
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* The verdict on the recordings so far; archives that are still written are read as far as they
- * go. */
+/* The verdict on the recordings so far; archives that still grow are read up to their current
+ * end. */
 static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *data = NULL;
@@ -218,7 +219,7 @@ static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *er
 	return r < 0 ? r : lp_diagnose(data, &how, ret, err);
 }
 
-/* Is that server, and no other, named? */
+/* Is this server named, and no other? */
 static bool names(const struct lp_verdict *v, const char *server)
 {
 	size_t len = strlen(server);
@@ -232,7 +233,7 @@ static bool names(const struct lp_verdict *v, const char *server)
 	return v->n_suspects > 0;
 }
 
-/* Diagnose repeatedly until a server is named. 1: the right one, 0: another. */
+/* Diagnose repeatedly until a server is named. 1: the right one; 0: another one. */
 static int watch_it(const struct demo *d, struct lp_err *err)
 {
 	struct verdict_text_options text = {.utf8 = terminal_utf8(),

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-	WAIT_MS = 30000, /* for a daemon to serve: a machine may be busy */
+	WAIT_MS = 30000, /* to wait for a daemon; a machine may be busy */
 	STEP_MS = 20,
 	STOP_MS = 5000,
 	PROC_MAX = 8 << 20,
@@ -83,7 +83,8 @@ int daemon_start(const struct lab *lab, const struct lab_node *node, const char 
 	return tool_spawn(&s, NULL, err);
 }
 
-/* The hexadecimal number after the next `sign`; moves past it. False: not in this line. */
+/* The hexadecimal number after the next `sign`; moves past it. False: there is none in this
+ * line. */
 static bool hex_after(const char **at, char sign, unsigned *ret)
 {
 	size_t len = strcspn(*at, "\n");
@@ -116,7 +117,7 @@ unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
 struct condition {
 	const struct lab *lab;
 	const struct lab_node *node;
-	const char *what; /* for the error if it is not met */
+	const char *what; /* for the error message */
 	const char *file; /* in the mount */
 	uint16_t port;
 	unsigned state; /* of sockets with that port */
@@ -142,7 +143,7 @@ static bool holds_mount(const struct condition *c, pid_t pid)
 	return mounts_has(lab_path(c->lab, path, "%s/mnt", c->node->name));
 }
 
-/* The answer may never come; a process that waits for it can be killed, a thread cannot. */
+/* The answer may never come. A process that waits can be killed, a thread cannot. */
 static int ask(const struct condition *c, const char *options, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
@@ -161,7 +162,7 @@ static void nap(void)
 	nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* By the clock: checking can take long, too. */
+/* By the clock, because checking can take long, too. */
 static int64_t now_ms(void)
 {
 	return clock_us(CLOCK_MONOTONIC) / 1000;
@@ -255,7 +256,7 @@ int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp
 {
 	char path[LAB_PATH_MAX];
 	lab_path(lab, path, "%s/mnt", node->name);
-	/* First the process: without it nothing in the mount can wait for an answer. */
+	/* First the process: then no request in the mount can wait for an answer. */
 	int r = daemon_stop(lab, node, err);
 	while (mounts_has(path)) {
 		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && mounts_has(path))

@@ -1,6 +1,6 @@
-/* The common part of the daemons of parallel file systems: their configuration is written, they are
- * started, and the lab waits until they serve. Every wait ends when the process of the pid file
- * does, or after a time. */
+/* The common part of the daemons of parallel file systems: write their configuration, start them,
+ * and wait until they serve. Every wait ends when the process of the pid file ends, or after a time
+ * limit. */
 #ifndef LAB_DAEMON_H
 #define LAB_DAEMON_H
 
@@ -16,7 +16,7 @@ int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err);
 const char *daemon_program(const struct lab_config *c, const char *name, char buf[PATH_MAX]);
 /* Is there such a program in the file system's prefix, or in PATH if it has none? */
 bool daemon_exists(const struct lab_config *c, const char *program);
-/* The sentence for a prefix without the programs of `what`: -ENOENT. */
+/* Set the error for a prefix without the programs of `what`: -ENOENT. */
 int daemon_missing(const struct lab_config *c, const char *what, struct lp_err *err);
 
 /* Start it in the node's namespace and control group: run/NODE-fs.pid, log/NODE-fs.log. */
@@ -34,15 +34,15 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 /* Wait until NODE/mnt is mounted, and answers. */
 int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* Wait until there is such a file or directory in NODE/mnt: for a file system that is mounted
+/* Wait until there is such a file or directory in NODE/mnt, for a file system that is mounted
  * before its servers are ready. */
 int daemon_wait_file(
 	const struct lab *lab, const struct lab_node *node, const char *name, struct lp_err *err);
 
-/* End the process of run/NODE-fs.pid, also if it was stopped. Not there: 0. */
+/* End the process of run/NODE-fs.pid, even if it was stopped. 0 if there is none. */
 int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* The same for a client; its mount on NODE/mnt is removed, too. */
+/* The same for a client; also removes its mount on NODE/mnt. */
 int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
 /* The number of sockets in the text of /proc/net/tcp in `state` (10: listen, 1: established) with

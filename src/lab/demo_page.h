@@ -16,7 +16,7 @@ struct demo_page {
 int demo_page_start(const struct lab *lab, const char *limpet, const char *data, const char *listen,
 	struct demo_page *ret, struct lp_err *err);
 
-/* Stop it. Does nothing if it does not run. */
+/* Stop it. Does nothing if it is not running. */
 void demo_page_stop(const struct demo_page *p);
 
 /* The address in a line that the collector wrote ("serving http://127.0.0.1:40123, archives in

@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define PARTITIONS_START (1U << 20) /* as partitioning programs do */
+#define PARTITIONS_START (1U << 20) /* as in partitioning programs */
 #define BLOCK_BYTES 4096U
-#define START_WAIT_MS 60000 /* of a busy machine */
+#define START_WAIT_MS 60000 /* for a busy machine */
 #define START_POLL_MS 20
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
@@ -30,7 +30,7 @@
 #define CHECK_POLL_MS 500
 #define DEVICE_MAX 40
 
-/* A disk is fast while it is made or removed. */
+/* A disk is fast while it is created or removed. */
 #define IN_NO_TIME "slow 0.001"
 
 static uint64_t whole_blocks(uint64_t bytes)
@@ -200,7 +200,8 @@ int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 	return r;
 }
 
-/* A busy mount must not be detached: mounted again it would be the same, with all its errors. */
+/* Do not detach a busy mount: if mounted again it would be the same file system, with all its
+ * errors. */
 static int unmount_brick(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
 	char brick[LAB_PATH_MAX];
@@ -216,8 +217,8 @@ static int unmount_brick(const struct lab *lab, const struct lab_node *node, str
 	return 0;
 }
 
-/* It fails if it had something to correct, and while another mount namespace that was copied
- * meanwhile (by `ip netns exec`) has the file system mounted: try again then. */
+/* It fails if it corrected something, or while another mount namespace (copied by `ip netns exec`)
+ * still has the file system mounted: try again. */
 static int check_file_system(const char *device, struct lp_err *err)
 {
 	for (unsigned ms = 0; ms < CHECK_WAIT_MS; ms += CHECK_POLL_MS) {
@@ -239,8 +240,7 @@ int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_e
 	return r < 0 ? r : mount_brick(lab, node, device, err);
 }
 
-/* Above all, nothing may wait for a disk that no longer works: its program is killed, so that all
- * requests fail. */
+/* Nothing may wait for a disk that no longer works: kill its program, so that all requests fail. */
 static void hurry(const struct lab *lab, const struct lab_node *node, const char *pid_file)
 {
 	if (tool_pid(pid_file) && control(lab, node, IN_NO_TIME, NULL) < 0)
@@ -257,13 +257,13 @@ int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err 
 	lab_path(lab, dir, "%s/disk", node->name);
 	hurry(lab, node, pid_file);
 	worst = unmount(brick, UNMOUNT_WAIT_MS, pid_file, err);
-	if (loop_detach(dir, NULL) < 0) /* once more when all requests have failed */
+	if (loop_detach(dir, NULL) < 0) /* once more, when all requests have failed */
 		tool_kill(pid_file, SIGKILL, STOP_WAIT_MS, NULL);
 	r = loop_detach(dir, worst ? NULL : err);
 	worst = worst ? worst : r;
 	r = tool_kill(pid_file, SIGTERM, STOP_WAIT_MS, worst ? NULL : err);
 	worst = worst ? worst : r;
-	if (worst) /* once detached, the owner of the device would be unknown */
+	if (worst) /* if it were detached, the owner of the device would be unknown */
 		return worst;
 	r = unmount(dir, UNMOUNT_WAIT_MS, NULL, err);
 	unlink(lab_path(lab, image, "mem/%s.img", node->name));

@@ -1,26 +1,26 @@
-/* A server's disk: an image in memory, behind a disk's service times (FUSE), under a loop device
- * with direct I/O and two partitions, the first with a file system. */
+/* The disk of a server: an image in memory, a FUSE program with the service times of a disk, and a
+ * loop device with direct I/O and two partitions, the first with a file system. */
 #ifndef LAB_DISK_H
 #define LAB_DISK_H
 
 #include "lab/lab.h"
 
-/* Make it: image, disk program (`limpet lab disk`, run/NODE-disk.pid, in the node's namespace),
+/* Create it: image, disk program (`limpet lab disk`, run/NODE-disk.pid, in the node's namespace),
  * loop device with BFQ, two partitions, ext4 without journal on the first, mounted on NODE/brick.
- * Sets node->loop. On failure everything is removed again. The lab's directories mem/, log/ and
- * run/ exist; the node's are made. */
+ * Sets node->loop. On failure everything is removed again. The directories mem/, log/ and run/ of
+ * the lab must exist; those of the node are created. */
 int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
 
-/* Remove whatever is left of it, by the lab's directory and the node's name alone. Servers that use
- * the brick have ended before. */
+/* Remove everything that is left of it; only the directory of the lab and the name of the node are
+ * needed. Servers that use the brick must have ended. */
 int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* Unmount the file system on NODE/brick, which is no longer in use, check it, and mount it again:
+/* Unmount the file system on NODE/brick, which is no longer in use, check it, and mount it again,
  * after an error that made it read-only. */
 int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
 /* The name of partition `number` (1 with the file system, 2 for the hog) as the kernel lists it:
- * "loop3p1". "" while there is no disk. */
+ * "loop3p1". "" if there is no disk. */
 void disk_partition(const struct lab_node *node, unsigned number, char *buf, unsigned size);
 
 #endif

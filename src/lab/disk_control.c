@@ -33,7 +33,7 @@ static int apply_slow(const double *numbers, struct disk_trouble *trouble, struc
 
 static int apply_busy(const double *numbers, struct disk_trouble *trouble, struct lp_err *err)
 {
-	/* A value next to 0 would mean a request in ages, and times beyond any number. */
+	/* A value close to 0 would mean ages between requests, and times beyond any number. */
 	if (numbers[0] != 0 &&
 		!(numbers[0] >= BUSY_PERCENT_MIN && numbers[0] <= DISK_BUSY_MAX * 100))
 		return lp_err_set(err, -EINVAL, "busy: the percentage must be 0, or %g to %g",

@@ -29,8 +29,8 @@ int disk_control(
 
 enum disk_word { DISK_WORD_SET, DISK_WORD_SHOW };
 
-/* The disk's side: parse a line (without newline). Only the named part of `trouble` is changed, if
- * the line is valid. */
+/* For the disk: parse a line (without newline). Changes only the named part of `trouble`, if the
+ * line is valid. */
 int disk_control_parse(const char *line, struct disk_trouble *trouble, enum disk_word *ret_word,
 	struct lp_err *err);
 

@@ -6,9 +6,9 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_SEC 1e9
 
-#define HIDDEN_MIN_BYTES (768U << 10) /* hidden reads are of 1 MiB, a quarter more or less */
+#define HIDDEN_MIN_BYTES (768U << 10) /* hidden reads have about 1 MiB, a quarter more or less */
 #define HIDDEN_SPAN_BYTES (512U << 10)
-#define SEEK_DISTANCE_PART 0.5 /* of a seek's range that distance decides; rotation the rest */
+#define SEEK_DISTANCE_PART 0.5		/* share of a seek that depends on distance, not rotation */
 #define CATCH_UP_NS (NS_PER_MS * 10000) /* at most this much of an idle time is simulated */
 
 /* splitmix64: small, and good for any seed, including 0. */
@@ -41,13 +41,13 @@ static double seek_us(struct disk_model *m, uint64_t offset)
 
 	if (way == 0)
 		return 0;
-	/* The root: an arm accelerates half of the way. */
+	/* The square root: an arm accelerates half of the way. */
 	return m->params.seek_min_us +
 		range *
 		(SEEK_DISTANCE_PART * sqrt(distance) + (1 - SEEK_DISTANCE_PART) * next_share(m));
 }
 
-/* The time that a request takes when it is its turn; the head is at its end afterwards. */
+/* The service time of a request; afterwards the head is at its end. */
 static int64_t service_ns(struct disk_model *m, uint64_t offset, uint32_t size_bytes)
 {
 	double seek = seek_us(m, offset) * NS_PER_US;
@@ -69,15 +69,15 @@ static void plan_stall(struct disk_model *m, int64_t since_ns)
 	m->stall_ns = since_ns + llround((double)every_ns * next_jitter(m));
 }
 
-/* When work of `work_ns` that could begin at `begin_ns` is done. Moves the hidden load on while it
- * waits, too: one initiator does not pile up requests while nothing is answered. */
+/* When work of `work_ns` that could begin at `begin_ns` ends. The hidden load advances while it
+ * waits: its initiator does not send more requests while none is answered. */
 static int64_t work_through_stalls(struct disk_model *m, int64_t begin_ns, int64_t work_ns)
 {
 	int64_t done_ns = begin_ns + work_ns;
 
 	if (m->trouble.stall_every_ms == 0)
 		return done_ns;
-	while (stall_end_ns(m) <= begin_ns) /* nobody was there to see it */
+	while (stall_end_ns(m) <= begin_ns) /* nobody noticed it */
 		plan_stall(m, m->stall_ns);
 	while (m->stall_ns < done_ns) {
 		int64_t from_ns = m->stall_ns > begin_ns ? m->stall_ns : begin_ns;
@@ -107,7 +107,7 @@ static void serve_hidden(struct disk_model *m)
 	m->free_ns = work_through_stalls(m, begin_ns, work_ns);
 }
 
-/* Of a long idle time only the end matters: the rest cannot be observed. */
+/* Only the end of a long idle time matters: the rest cannot be observed. */
 static void skip_idle(struct disk_model *m, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - CATCH_UP_NS;
@@ -152,9 +152,9 @@ void disk_model_set(struct disk_model *m, const struct disk_trouble *t, int64_t 
 int64_t disk_model_serve(struct disk_model *m, int64_t now_ns, uint64_t offset, uint32_t size_bytes)
 {
 	skip_idle(m, now_ns);
-	/* Earlier requests of the other initiator go first. It asks for less than all of the time,
-	 * so this ends; requests that waited are made up for, so that its share is the same
-	 * whatever else there is to do. */
+	/* Earlier requests of the other initiator come first. Its share is less than all of the
+	 * time, so this ends. Requests that waited are caught up, so that its share does not depend
+	 * on other work. */
 	while (m->trouble.busy > 0 && m->busy_ns <= start_ns(m, now_ns))
 		serve_hidden(m);
 	m->free_ns = work_through_stalls(m, start_ns(m, now_ns), service_ns(m, offset, size_bytes));

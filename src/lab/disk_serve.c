@@ -24,14 +24,14 @@
 #define REQUEST_MAX_BYTES (1U << 20)
 #define WAITING_MAX 128 /* requests that the kernel passes on before it queues them */
 #define TIMER_SLACK_NS 5000
-#define PRIORITY (-15) /* a disk does not wait for a CPU; it uses next to nothing of one */
+#define PRIORITY (-15) /* a disk does not wait for a CPU, and uses hardly any CPU time */
 #define ATTR_SECONDS 3600.0
 
 enum { INO_ROOT = FUSE_ROOT_ID, INO_DISK };
 
 enum request_kind { REQUEST_READ, REQUEST_WRITE, REQUEST_SYNC };
 
-/* A request that is not answered before its time. */
+/* A request that waits for its time. */
 struct request {
 	struct request *next;
 	fuse_req_t fuse;
@@ -49,7 +49,7 @@ struct server {
 	struct fuse_buf received;
 	struct request *first, **last; /* in the order in which they are due */
 	struct disk_socket control;
-	char *data;	    /* REQUEST_MAX_BYTES: what the first request reads, */
+	char *data;	    /* REQUEST_MAX_BYTES: data for the first request, */
 	ssize_t data_bytes; /* once this is not -EAGAIN: count or negative errno */
 	bool mounted, stop;
 };
@@ -59,7 +59,7 @@ static int64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* While there is time, so that an answer goes out when it is due. */
+/* Prepare the first answer while there is time, so that it is sent when it is due. */
 static void prepare_first(struct server *s)
 {
 	const struct request *q = s->first;
@@ -94,7 +94,7 @@ static void count_late(struct disk_counts *c, int64_t late_ns)
 		c->late_max_us = late_us;
 }
 
-/* Answer all that is due; everything if `all`. */
+/* Answer all requests that are due; all requests if `all`. */
 static void answer_due(struct server *s, bool all)
 {
 	while (s->first && (all || s->first->due_ns <= now_ns())) {
@@ -154,7 +154,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_read = REQUEST_MAX_BYTES;
 	conn->max_background = WAITING_MAX;
 	conn->congestion_threshold = WAITING_MAX;
-	/* At these rates a copy costs less than pipes would. */
+	/* At these rates a copy costs less than pipes. */
 	conn->want &=
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 }
@@ -182,7 +182,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_attr(req, &st, ATTR_SECONDS);
 }
 
-/* Times, owner and mode may be set without effect; the size of a disk cannot. */
+/* Times, owner and mode may be set without effect; the size of a disk cannot be changed. */
 static void op_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
@@ -199,7 +199,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EISDIR);
 		return;
 	}
-	fi->direct_io = 1; /* the layer above has caches of its own */
+	fi->direct_io = 1; /* the layer above has its own caches */
 	fuse_reply_open(req, fi);
 }
 
@@ -303,7 +303,7 @@ static void answer_line(void *ctx, const char *line, char reply[DISK_LINE_MAX])
 	}
 }
 
-/* The last message of libfuse, which reports errors only so. */
+/* The last message of libfuse, which reports errors only this way. */
 static char fuse_complaint[200];
 
 __attribute__((format(printf, 2, 0))) static void note_complaint(
@@ -375,8 +375,8 @@ static void close_session(struct server *s, const char *mount)
 	if (!s->session)
 		return;
 	answer_due(s, true);
-	/* Never lazily, as libfuse would: a remaining loop device could not be assigned to its
-	 * owner. Once it is unmounted libfuse has only memory to free. */
+	/* Never unmount lazily, as libfuse would: a remaining loop device could not be assigned to
+	 * its owner. After this, libfuse only has to free memory. */
 	if (s->mounted && (umount2(mount, 0) == 0 || errno == EINVAL))
 		fuse_session_unmount(s->session);
 	fuse_session_destroy(s->session);
@@ -419,12 +419,13 @@ static void serve_once(struct server *s)
 	disk_socket_work(&s->control, fds + 2);
 }
 
-/* If some of this is refused the disk is less exact, no more. */
+/* If some of this is refused, the disk is only less exact. */
 static void be_punctual(void)
 {
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
-	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0); /* it must not wait for what it writes back itself */
+	prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0); /* it must not wait for data that it writes back
+					       * itself */
 }
 
 static int check_config(const struct disk_serve_config *c, struct lp_err *err)

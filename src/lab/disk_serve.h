@@ -1,5 +1,5 @@
-/* The program behind a lab's disk: a FUSE file system with one file, `disk.img`, whose requests
- * take as long as the disk model says. */
+/* The program behind a lab's disk: a FUSE file system with one file, `disk.img`. Its requests take
+ * as long as the disk model says. */
 #ifndef LAB_DISK_SERVE_H
 #define LAB_DISK_SERVE_H
 
@@ -9,9 +9,10 @@
 #define DISK_FILE_NAME "disk.img"
 
 struct disk_serve_config {
-	const char *image;   /* the content of the disk; made with its size if it does not exist */
+	const char *image;   /* the contents of the disk; created with its size if it does not
+			      * exist */
 	const char *mount;   /* directory to mount it on */
-	const char *control; /* socket to make (disk_control.h) */
+	const char *control; /* socket to create (disk_control.h) */
 	struct disk_params params;
 };
 

@@ -1,4 +1,4 @@
-/* In place of disk_serve.c where there is no libfuse3. */
+/* Replaces disk_serve.c if there is no libfuse3. */
 #include "lab/disk_serve.h"
 
 #include <errno.h>

@@ -29,8 +29,8 @@ static void remove_socket(const char *path)
 		unlink(path);
 }
 
-/* Between bind() and listen() a socket refuses connections, so it gets its name last: a socket that
- * is found can be used. */
+/* Between bind() and listen() a socket refuses connections, so it gets its name last. Then a socket
+ * that exists can be used. */
 static int listen_at(int fd, const char *path)
 {
 	struct sockaddr_un hidden = {.sun_family = AF_UNIX};
@@ -84,7 +84,7 @@ void disk_socket_close(struct disk_socket *d)
 		client_close(&d->clients[i]);
 	if (d->listen_fd < 0)
 		return;
-	unlink(d->path); /* before it stops listening, as it got its name after */
+	unlink(d->path); /* before it stops listening, so that an existing name can be used */
 	close(d->listen_fd);
 	d->listen_fd = -1;
 }
@@ -96,7 +96,7 @@ void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET
 		fds[1 + i] = (struct pollfd){.fd = d->clients[i].fd, .events = POLLIN};
 }
 
-/* A free place; else, in turn, that of an idle client. */
+/* A free place, or in turn that of an idle client. */
 static struct disk_socket_client *find_place(struct disk_socket *d)
 {
 	struct disk_socket_client *c;
@@ -150,7 +150,7 @@ void disk_socket_work(struct disk_socket *d, const struct pollfd fds[DISK_SOCKET
 			client_read(d, &d->clients[i]);
 	}
 	if (fds[0].revents) {
-		/* cppcheck-suppress nullPointer ; nobody asks for the address */
+		/* cppcheck-suppress nullPointer ; the address is not needed */
 		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0)

@@ -18,19 +18,19 @@ struct disk_socket_client {
 struct disk_socket {
 	int listen_fd;
 	const char *path;
-	unsigned turn; /* the client that is replaced next if there is no free place */
+	unsigned turn; /* the client to replace next if there is no free place */
 	struct disk_socket_client clients[DISK_SOCKET_CLIENTS_MAX];
 	/* Answer a line. */
 	void (*answer)(void *ctx, const char *line, char reply[DISK_LINE_MAX]);
 	void *ctx;
 };
 
-/* Make the socket `path` (which must live as long), replacing one of a dead disk. It appears under
- * that name only when it accepts connections. */
+/* Create the socket `path` (which must outlive it), replacing one of a dead disk. It gets this name
+ * only when it accepts connections. */
 int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err);
 void disk_socket_close(struct disk_socket *d);
 
-/* What to poll for: fills DISK_SOCKET_FDS entries. */
+/* Fill in DISK_SOCKET_FDS entries for poll(). */
 void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET_FDS]);
 /* Process the events of a poll. */
 void disk_socket_work(struct disk_socket *d, const struct pollfd fds[DISK_SOCKET_FDS]);

@@ -31,7 +31,7 @@ int disk_trouble_say(
 	return ask(lab, on, line, reply, err);
 }
 
-/* A number after this word (if given); NULL if the text continues differently. */
+/* Parse a number after this word (if given); NULL if the text is different. */
 static const char *read_number(const char *text, const char *word, double *ret)
 {
 	size_t len = strlen(word);

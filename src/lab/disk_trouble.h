@@ -16,10 +16,10 @@ int disk_trouble_say(const struct lab *lab, const struct lab_node *on, struct lp
 int disk_trouble_show(const struct lab *lab, const struct lab_node *on, struct disk_shown *ret,
 	struct lp_err *err);
 
-/* Read the answer to "show": pure. */
+/* Parse the answer to "show". */
 int disk_trouble_parse(const char *text, struct disk_shown *ret, struct lp_err *err);
 
-/* The same as disk_trouble_say() for undoing: without a disk program there is no trouble. */
+/* The same as disk_trouble_say(), for undoing: without a disk program there is no trouble. */
 int disk_trouble_undo(
 	const struct lab *lab, const struct lab_node *on, const char *line, struct lp_err *err);
 

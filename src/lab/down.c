@@ -18,7 +18,7 @@
 
 #define TERM_WAIT_MS 500
 
-/* Removing goes on after a failure; the first one is reported at the end. */
+/* Removal continues after a failure; the first one is reported at the end. */
 struct outcome {
 	int r;
 	struct lp_err err;
@@ -32,7 +32,7 @@ static void note(struct outcome *o, int r, const struct lp_err *err)
 	o->err = *err;
 }
 
-/* What is known of a lab without a valid lab.json: directories of servers. */
+/* What is known about a lab without a valid lab.json: directories of servers. */
 static void guess(const char *name, struct lab *lab)
 {
 	char root[LAB_DIR_MAX];
@@ -54,7 +54,7 @@ static void guess(const char *name, struct lab *lab)
 	}
 }
 
-/* The programs of disks end last: file systems on them must be unmounted before. */
+/* The programs of disks end last: the file systems on them must be unmounted first. */
 static int kill_all_but_disk(const char *netns, bool own, void *ctx, struct lp_err *err)
 {
 	const struct lab *lab = ctx;
@@ -122,7 +122,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Mounts below are not entered. */
+/* Does not enter mounts. */
 static int remove_tree(const char *dir, struct lp_err *err)
 {
 	int r = nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_MOUNT | FTW_PHYS);
@@ -163,10 +163,10 @@ int down_locked(const char *name, struct lp_err *err)
 	note(&o, net_each(name, kill_all, NULL, &one), &one);
 	note(&o, cgroup_down(name, &one), &one);
 	note(&o, net_down(name, &one), &one);
-	/* A device is known to belong to the lab by the mount of its file. */
+	/* The mount of its file shows that a device belongs to the lab. */
 	if (disks_gone)
 		note(&o, mounts_remove(lab.dir, &one), &one);
-	/* While something is left, the notes are kept, so that it can be tried again. */
+	/* If something is left, keep the notes, so that this can be tried again. */
 	if (o.r == 0)
 		note(&o, remove_tree(lab.dir, &one), &one);
 	if (o.r < 0 && err)

@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES 32
 #define NUMBER_MAX_BYTES 16
 
-/* "a, b or c": the existing ones. */
+/* "a, b or c": all faults. */
 static void names_of_faults(struct strbuf *sb)
 {
 	for (const struct fault *const *f = faults; *f; f++) {
@@ -50,7 +50,7 @@ static const struct fault *find_named(const char *text, size_t len)
 	return fault_find(name);
 }
 
-/* Plain digits with a point: strtod() alone would accept "nan", "0x1p3" and blanks. */
+/* Plain digits with a point: strtod() would also accept "nan", "0x1p3" and blanks. */
 static bool number_parse(const char *text, size_t len, double *ret)
 {
 	char buf[NUMBER_MAX_BYTES], *end;
@@ -81,7 +81,7 @@ static int parse_strength(
 	return 0;
 }
 
-/* "s" and a number without leading zeros: a server's name, whether it exists or not. */
+/* "s" and a number without leading zeros: the name of a server, which may not exist. */
 static bool is_server_name(const char *text)
 {
 	size_t digits = strspn(text + (*text == 's'), "0123456789");
@@ -128,7 +128,7 @@ const char *fault_format(const struct fault_spec *spec, char buf[FAULT_TEXT_MAX]
 	return buf;
 }
 
-/* The server that the fault is on. */
+/* The server of the fault. */
 static int spec_node(const struct lab *lab, const struct fault_spec *spec,
 	const struct lab_node **ret, struct lp_err *err)
 {
@@ -223,7 +223,7 @@ int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_e
 	return r < 0 ? r : heal_on(lab, node, spec->fault, err);
 }
 
-/* Read a note; one that is incomplete counts with the default strength. */
+/* Read a note; an incomplete one means the default strength. */
 static bool note_read(const struct lab *lab, const struct lab_node *node, const struct fault *f,
 	struct fault_spec *ret)
 {
@@ -272,7 +272,7 @@ int fault_heal_all(const struct lab *lab, struct lp_err *err)
 	unsigned n = fault_active(lab, active, FAULT_ACTIVE_MAX);
 	int worst = 0;
 
-	/* Noted faults first; checking everywhere takes longer. */
+	/* Noted faults first, because checking everywhere takes longer. */
 	for (unsigned i = 0; i < n; i++)
 		heal_next(lab, lab_node(lab, active[i].on), active[i].fault, &worst, err);
 	for (unsigned i = 0; i < lab->n_nodes; i++) {

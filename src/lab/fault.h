@@ -8,21 +8,22 @@
 struct fault {
 	const char *name;      /* "disk-hog" */
 	const char *summary;   /* for the help */
-	const char *diagnosis; /* the right causes, '|' between them: "disk-hog" */
+	const char *diagnosis; /* the right causes, separated by '|': "disk-hog" */
 	const char
 		*strength; /* the meaning of the number: "percent of packets"; NULL: takes none */
 	double strength_default; /* 5 */
 	double strength_min, strength_max;
-	bool fatal; /* clients get errors from it, and its server may end */
-	bool fresh; /* in experiments its server is restarted before, and the workload begins with
-		       it */
+	bool fatal; /* clients get errors because of it, and its server may end */
+	bool fresh; /* in experiments its server is restarted before it, and the workload begins at
+		     * the same time */
 
 	/* Break `on`. After a failure the caller heals it. */
 	int (*inject)(const struct lab *lab, const struct lab_node *on, double strength,
 		struct lp_err *err);
-	/* Is it really active (the rule is there, the process runs, the disk says so)? */
+	/* Is it really active (does the rule exist, does the process run, does the disk confirm
+	 * it)? */
 	int (*verify)(const struct lab *lab, const struct lab_node *on, struct lp_err *err);
-	/* Undo all of it. 0 if it is not active. */
+	/* Undo it completely. 0 if it is not active. */
 	int (*heal)(const struct lab *lab, const struct lab_node *on, struct lp_err *err);
 };
 
@@ -33,11 +34,11 @@ const struct fault *fault_find(const char *name);
 struct fault_spec {
 	const struct fault *fault;
 	double strength;
-	char on[8]; /* "s3", or "" if the text does not have it */
+	char on[8]; /* "s3", or "" if the text names none */
 };
 int fault_parse(const char *text, struct fault_spec *ret, struct lp_err *err);
 
-/* The text that fault_parse() reads. Returns `buf`. */
+/* The text in the form of fault_parse(). Returns `buf`. */
 #define FAULT_TEXT_MAX 64
 const char *fault_format(const struct fault_spec *spec, char buf[FAULT_TEXT_MAX]);
 

@@ -30,7 +30,7 @@ static int inject(
 	return hog_start(&h, on, argv, err);
 }
 
-/* How often the group was throttled so far. */
+/* How often the group was throttled. */
 static int throttled(const struct lab_node *on, unsigned long long *ret, struct lp_err *err)
 {
 	static const char key[] = "nr_throttled ";

@@ -22,14 +22,14 @@ static int inject(
 	if (!*on->loop)
 		return lp_err_set(err, -ENODEV, "%s has no disk", on->name);
 	disk_partition(on, 2, partition, sizeof(partition));
-	/* A whole block waits at the disk at once, before requests of others. */
+	/* A whole block is queued at the disk at once, before requests of others. */
 	snprintf(script, sizeof(script),
 		"while :; do dd if=/dev/%s of=/dev/null bs=%uM iflag=direct 2>&1 || sleep 1; done",
 		partition, (unsigned)strength);
 	return hog_start(&h, on, argv, err);
 }
 
-/* Sectors read of a partition so far: the third number. */
+/* The number of sectors read from a partition: the third number. */
 static int sectors_read(const char *partition, unsigned long long *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;

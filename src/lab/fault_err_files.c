@@ -15,7 +15,7 @@
 
 static const struct limit limit = {"err-files", RLIMIT_NOFILE};
 
-/* Is the number in use, and not for a file that clients have open at the moment? */
+/* Is the number in use, for anything but a file that clients have open at the moment? */
 static bool is_taken(int fds, unsigned number, const char *brick)
 {
 	char name[16], path[PATH_MAX];
@@ -31,8 +31,8 @@ static bool is_taken(int fds, unsigned number, const char *brick)
 		!S_ISREG(st.st_mode);
 }
 
-/* The limit is on numbers, and the lowest free one is always taken: the number below which `spare`
- * are free once clients have closed their files. */
+/* The limit applies to numbers, and the lowest free one is always used. Find the number below which
+ * `spare` numbers are free when clients have closed their files. */
 static int limit_for(const struct lab *lab, const struct lab_node *on, unsigned spare, rlim_t *ret,
 	struct lp_err *err)
 {

@@ -13,8 +13,8 @@ static char *brick_path(const struct lab *lab, const struct lab_node *on, char b
 	return lab_path(lab, buf, "%s/brick", on->name);
 }
 
-/* "abort" is what ext4 does by itself when it can no longer trust its disk: nothing is written any
- * more, even to open files. */
+/* "abort" is what ext4 does when it can no longer trust its disk: it stops writing, even to open
+ * files. */
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
 {
@@ -42,7 +42,7 @@ static int verify(const struct lab *lab, const struct lab_node *on, struct lp_er
 	return errno == EROFS ? 0 : lp_err_sys(err, -errno, "%s", path);
 }
 
-/* Such a file system stays so until it is mounted again, which must wait for its users. */
+/* Such a file system stays read-only until it is mounted again, which must wait for its users. */
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];

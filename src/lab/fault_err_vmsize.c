@@ -13,8 +13,8 @@
 
 #define STATM_MAX 256
 
-/* Limits the address space, and its writable part: a heap that already has its addresses would grow
- * for long without the second. */
+/* Limits the address space, and its writable part. Without the second limit, a heap that already
+ * has its addresses could grow for a long time. */
 static const struct {
 	struct limit limit;
 	unsigned field; /* of /proc/PID/statm */
@@ -80,7 +80,7 @@ const struct fault fault_err_vmsize = {
 	.summary = "its file system's server gets no more memory (RLIMIT_AS, RLIMIT_DATA)",
 	.diagnosis = "crash|propagated-error|server-hung|server-down|resource-exhausted",
 	.fatal = true,
-	.fresh = true, /* a server that has worked has all its memory, and asks for no more */
+	.fresh = true, /* a server that has worked has all its memory, and needs no more */
 	.strength = "MB more than it has",
 	.strength_default = 0,
 	.strength_min = 0,

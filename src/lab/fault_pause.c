@@ -13,7 +13,7 @@
 #define LOOK_MS 20
 #define LOOKS 100
 
-/* The letter of its state, after its name, which may contain anything. */
+/* The letter of its state, after its name, which may contain any characters. */
 static int state_of(pid_t pid, char *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;

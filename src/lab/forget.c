@@ -6,7 +6,7 @@
 #include <fts.h>
 #include <unistd.h>
 
-/* A file may go at any time: then there is nothing to drop. */
+/* A file may disappear at any time; then there is nothing to drop. */
 static void forget_file(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOATIME | O_NOFOLLOW | O_CLOEXEC);

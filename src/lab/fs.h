@@ -8,14 +8,14 @@
 struct fs {
 	const char *name;    /* "gluster" */
 	const char *summary; /* for the help */
-	uint16_t port;	     /* that its servers listen on: what `limpet record --ports` gets */
+	uint16_t port;	     /* on which its servers listen; for `limpet record --ports` */
 	/* Are its programs installed? If not, the error says what to install. */
 	int (*check)(const struct lab_config *c, struct lp_err *err);
-	/* Write configuration files, and make everything that all servers need. Bricks are
+	/* Write configuration files, and create everything that all servers need. Bricks are
 	 * mounted. */
 	int (*prepare)(const struct lab *lab, struct lp_err *err);
 	/* Start the server of `node` in its namespace and control group, with pid file
-	 * run/NODE-fs.pid, and return when it serves. */
+	 * run/NODE-fs.pid. Returns when it serves. */
 	int (*server_start)(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 	/* Mount it on NODE/mnt from the client's namespace (run/NODE-fs.pid); returns when it is
 	 * usable. All servers run. */

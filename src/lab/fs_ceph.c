@@ -20,7 +20,7 @@
 #define PORT_MONITOR 3300
 #define PORT 6800 /* the first port of an OSD */
 #define CONFIG "ceph/ceph.conf"
-#define METADATA_TRIES 120 /* half a second each, and the time to ask */
+#define METADATA_TRIES 120 /* half a second each, plus the time of the request */
 
 static const struct lab_node *ceph_beside(const struct lab *lab)
 {
@@ -28,7 +28,7 @@ static const struct lab_node *ceph_beside(const struct lab *lab)
 }
 
 /* No keys, one copy, no background moves or checks of data, and little memory: caches would hide
- * the disks. A paused server is slow, not gone. */
+ * the disks. A paused server counts as slow, not as gone. */
 void ceph_config(const struct lab *lab, const char *fsid, struct strbuf *out)
 {
 	char path[LAB_PATH_MAX];
@@ -93,7 +93,7 @@ static int make_uuid(char ret[40], struct lp_err *err)
 	return r;
 }
 
-/* Ask the monitor, which may need a while to be ready. */
+/* Send a request to the monitor, which may not be ready at first. */
 #define ASK "timeout 60 ceph --conf %s "
 
 static int osd_prepare(const struct lab *lab, unsigned i, struct lp_err *err)
@@ -137,7 +137,7 @@ static int monitor_start(const struct lab *lab, const char *fsid, struct lp_err 
 	return r < 0 ? r : daemon_wait_listening(lab, beside, PORT_MONITOR, err);
 }
 
-/* The metadata server waits by itself until there are OSDs. */
+/* The metadata server itself waits for OSDs. */
 static int metadata_start(const struct lab *lab, struct lp_err *err)
 {
 	char conf[LAB_PATH_MAX], log[LAB_PATH_MAX], pid[LAB_PATH_MAX];
@@ -198,7 +198,7 @@ static int ceph_server_start(const struct lab *lab, const struct lab_node *node,
 	return r < 0 ? r : daemon_wait_listening(lab, node, PORT, err);
 }
 
-/* Wait until a metadata server answers: clients give up at once without one. */
+/* Wait until a metadata server answers, because clients fail immediately without one. */
 static int metadata_wait(const struct lab *lab, struct lp_err *err)
 {
 	char conf[LAB_PATH_MAX];

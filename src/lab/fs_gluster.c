@@ -24,8 +24,8 @@
 /* What a server offers: the last volume before the protocol. */
 #define TOP "threads"
 
-/* Off: anything that wakes up by itself and touches the disk (a file written every 30 s as a health
- * check, counting free space) and anything written in addition to the data. */
+/* Switch off everything that uses the disk without a request (a file written every 30 s as a health
+ * check, counting free space), and everything that is written in addition to the data. */
 static const char posix_options[] = "  option health-check-interval 0\n"
 				    "  option janitor-sleep-duration 86400\n"
 				    "  option reserve 0\n"
@@ -69,7 +69,7 @@ void gluster_server_volfile(
 
 static void put_connection(const struct lab_node *server, struct strbuf *out)
 {
-	/* The long time-out: a paused server is slow, not gone. */
+	/* A long time-out: a paused server counts as slow, not as gone. */
 	strbuf_printf(out,
 		"volume %s\n"
 		"  type protocol/client\n"
@@ -133,10 +133,10 @@ static int make_dir(const char *path, mode_t mode, struct lp_err *err)
 	return 0;
 }
 
-/* A server keeps a link to every file in .glusterfs/XX/YY. Left to the page cache, these
- * directories go to the disk all at once every half a minute, hundreds of requests that are
- * unrelated to the state of the disk; so they are written synchronously. New subdirectories inherit
- * that. The server would make the first level itself, but not at a known time. */
+/* A server has a link to every file in .glusterfs/XX/YY. If they are in the page cache, these
+ * directories are written all at once every half a minute, in hundreds of requests that are
+ * unrelated to the state of the disk. So they are written synchronously. New subdirectories inherit
+ * that. The server would create the first level itself, but not at a known time. */
 static int make_links(const struct lab *lab, const struct lab_node *server, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];

@@ -1,8 +1,8 @@
 /* MooseFS: one chunk server per server, the master on the third party, clients by mfsmount. Files
  * are cut into chunks of 64 MB, each on one server (one copy).
  *
- * The master has the names of all files and no data. It has no peers, so it does not run on one of
- * the servers. */
+ * The master has the names of all files and no data. It has no peers, so it does not run on a
+ * server. */
 #include "lab/fs_moosefs.h"
 
 #include "base/file.h"
@@ -22,8 +22,8 @@ static const struct lab_node *moosefs_master(const struct lab *lab)
 	return &lab->nodes[lab->n_nodes - 1];
 }
 
-/* The common part of all daemons. They run as root, like everything of a lab, and may neither raise
- * their priority nor exempt themselves when memory is short. */
+/* The common part of all daemons. They run as root, like everything in a lab, and must neither
+ * raise their priority nor avoid being killed if memory runs out. */
 static void put_common(struct strbuf *out, const char *data)
 {
 	strbuf_printf(out,
@@ -32,7 +32,8 @@ static void put_common(struct strbuf *out, const char *data)
 		data);
 }
 
-/* Removed chunks are deleted at once, and nothing is copied between servers in the background. */
+/* Removed chunks are deleted immediately, and nothing is copied between servers in the
+ * background. */
 void moosefs_master_config(const struct lab *lab, struct strbuf *out)
 {
 	char path[LAB_PATH_MAX];
@@ -112,8 +113,8 @@ static int master_start(const struct lab *lab, struct lp_err *err)
 	return r < 0 ? r : daemon_wait_listening(lab, moosefs_master(lab), PORT_CLIENTS, err);
 }
 
-/* Chunk servers read and write through the page cache, which has room for all that a lab's clients
- * ever wrote: without this no disk would be asked for anything twice. */
+/* Chunk servers read and write through the page cache, which has room for everything that the
+ * clients of a lab write: without this, no disk would be read twice. */
 static int forget_start(const struct lab *lab, struct lp_err *err)
 {
 	const struct lab_node *node = moosefs_master(lab);
@@ -166,7 +167,7 @@ static int moosefs_server_start(
 
 	if (r == 0)
 		r = daemon_wait_listening(lab, node, PORT, err);
-	/* Until the master knows it, its space is not available. */
+	/* Its space is not available until the master knows it. */
 	return r < 0 ? r : daemon_wait_connected(lab, node, PORT_SERVERS, 1, err);
 }
 

@@ -1,10 +1,10 @@
 /* OrangeFS, the PVFS of the papers: one pvfs2-server per server, for data and metadata, clients by
  * pvfs2fuse. Files are striped over all servers, 64 kB each in turn.
  *
- * The configuration is like that of pvfs2-genconfig, with data past the page cache (TroveMethod
- * directio), as in the papers, and 256 kB at a time: with the 4 MB of the papers a server spends
- * most of its CPU on zeroing buffers. A storage that cannot do direct I/O needs TroveMethod
- * alt-aio, which caches. */
+ * The configuration is like that of pvfs2-genconfig, but data bypasses the page cache (TroveMethod
+ * directio), as in the papers, 256 kB at a time: with the 4 MB of the papers a server would spend
+ * most of its CPU time on zeroing buffers. Storage without direct I/O needs TroveMethod alt-aio,
+ * which uses the cache. */
 #include "lab/fs_orangefs.h"
 
 #include "lab/daemon.h"
@@ -23,9 +23,9 @@
 #define HANDLE_LAST UINT64_C(9223372036854775806)
 #define HANDLE_ROOT 1048576
 
-/* Time-outs are long: a paused server is slow, not gone. The first server asks all others for their
- * parts of the root directory when it starts, and they may start a little later; it must not give
- * up, because then it sleeps for 30 s. */
+/* Long time-outs: a paused server counts as slow, not as gone. When the first server starts, it
+ * requests the parts of the root directory from all others, which may start a little later. It must
+ * not give up, because then it would sleep for 30 s. */
 static const char defaults[] = "<Defaults>\n"
 			       "\tUnexpectedRequests 50\n"
 			       "\tEventLogging none\n"
@@ -165,7 +165,7 @@ static int orangefs_client_start(
 	int r = daemon_start(lab, node, argv, err);
 	if (r == 0)
 		r = daemon_wait_mounted(lab, node, err);
-	/* Nothing can be made in the root directory until it is complete; this comes last. */
+	/* Nothing can be created in the root directory until it is complete; this comes last. */
 	return r < 0 ? r : daemon_wait_file(lab, node, "lost+found", err);
 }
 

@@ -67,7 +67,7 @@ int hog_verify(const struct hog *h, const struct lab_node *at, struct lp_err *er
 		h->lab->dir, h->on->name, h->fault);
 }
 
-/* Is the mark one of the strings of this process's environment? */
+/* Does the environment of this process contain the mark? */
 static bool process_marked(const char *pid, const char *mark, char *buf)
 {
 	_cleanup_close_ int fd = -1;
@@ -89,7 +89,7 @@ static bool process_marked(const char *pid, const char *mark, char *buf)
 	return false;
 }
 
-/* Kill it if it is marked. The descriptor ensures that it is the process that was examined. */
+/* Kill it if it is marked. The descriptor makes sure that it is the same process. */
 static bool process_kill(const char *pid, const char *mark, char *buf)
 {
 	_cleanup_close_ int fd = -1;

@@ -1,11 +1,11 @@
-/* The processes of a fault. Each has a mark in its environment that its children inherit, so that
- * all of them can be found even if every file about them is gone. */
+/* The processes of a fault. Each has a mark in its environment, which its children inherit, so that
+ * all of them can be found even if the files about them are gone. */
 #ifndef LAB_HOG_H
 #define LAB_HOG_H
 
 #include "lab/lab.h"
 
-/* A fault's name and the server that it is on. */
+/* The name of a fault, and its server. */
 struct hog {
 	const struct lab *lab;
 	const struct lab_node *on;
@@ -17,11 +17,11 @@ struct hog {
 int hog_start(const struct hog *h, const struct lab_node *at, const char *const *argv,
 	struct lp_err *err);
 
-/* Does the process on `at` still run? If not, -ESRCH. */
+/* Is the process on `at` still running? If not, -ESRCH. */
 int hog_verify(const struct hog *h, const struct lab_node *at, struct lp_err *err);
 
-/* Kill all processes with the mark, wherever they are, and wait until they are gone: one that waits
- * for its disk takes a while. None: 0. */
+/* Kill all processes with the markon any node, and wait until they are gone: a process that waits
+ * for its disk takes some time. 0 if there are none. */
 int hog_stop(const struct hog *h, struct lp_err *err);
 
 /* Wait `ms` before checking a counter that should have grown. */

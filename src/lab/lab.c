@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a name, a node and a file in paths, and for a path in a socket's address. */
+/* Leaves room for a name, a node and a file in paths, and for a path in the address of a socket. */
 #define ROOT_MAX 60
 
 void lab_config_init(struct lab_config *c)
@@ -45,7 +45,7 @@ int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err)
 	return 0;
 }
 
-/* A directory chosen by the user, as it appears in the list of mounts. */
+/* The user's directory, as it appears in the list of mounts. */
 static int chosen_root(const char *root, char buf[LAB_DIR_MAX], struct lp_err *err)
 {
 	_cleanup_free_ char *real = *root == '/' ? realpath(root, NULL) : NULL;

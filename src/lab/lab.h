@@ -31,13 +31,13 @@
 
 enum lab_role { LAB_SERVER, LAB_CLIENT, LAB_OTHER };
 
-/* A machine of the lab: a network namespace. */
+/* A node of the lab: a network namespace. */
 struct lab_node {
 	enum lab_role role;
 	char name[8];	  /* "s1", "c1"; "x1" is the third party of the network hogs */
 	char netns[48];	  /* "limpet-lab-s1" */
 	char address[16]; /* "10.91.1.1" on eth0; clients 10.91.2.N, third party 10.91.3.1 */
-	char loop[24];	  /* servers: "/dev/loop3" once it exists, else "" */
+	char loop[24];	  /* servers: "/dev/loop3" if it exists, else "" */
 	char cgroup[128]; /* servers: path of the CPU control group, "" if there is none */
 };
 
@@ -63,56 +63,56 @@ struct lab {
 	bool complete;			      /* lab_up() has finished */
 };
 
-/* The defaults: 6 servers, 6 clients, gluster, 30 MB/s, 2 to 6 ms, 100 Mbit/s. */
+/* Set the defaults: 6 servers, 6 clients, gluster, 30 MB/s, 2 to 6 ms, 100 Mbit/s. */
 void lab_config_init(struct lab_config *c);
 
-/* Names, addresses and paths that follow from a configuration; makes nothing. */
+/* Names, addresses and paths that follow from a configuration; creates nothing. */
 int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err);
 
-/* Append a node, the `number`-th (from 1) of its role. NULL if there cannot be one. */
+/* Append a node, number `number` (from 1) of its role. NULL if that is impossible. */
 struct lab_node *lab_add_node(struct lab *lab, enum lab_role role, unsigned number);
 
-/* Why a lab cannot run here: not root, a program or a kernel feature missing. One sentence. */
+/* Check whether a lab can run here: as root, with all programs and kernel features. The error is
+ * one sentence. */
 int lab_check(const struct lab_config *c, struct lp_err *err);
 
 /* Progress for people: "disk of s3", 0.4 done. May be NULL. */
 typedef void lab_tell(void *ctx, const char *what, double done);
 
-/* Build it. It is removed again if something fails, or if SIGINT, SIGTERM or SIGHUP comes meanwhile
- * (-EINTR; the signal is delivered when this returns). -EEXIST if there is one. */
+/* Build the lab. If something fails, or if SIGINT, SIGTERM or SIGHUP arrives (-EINTR; the signal is
+ * delivered when this returns), the lab is removed again. -EEXIST if it already exists. */
 int lab_up(struct lab *lab, lab_tell *tell, void *ctx, struct lp_err *err);
 
-/* Remove every trace of the lab of this name, in whatever state it is. No lab: 0. */
+/* Remove every trace of the lab of this name, in any state. 0 if there is none. */
 int lab_down(const char *name, struct lp_err *err);
 
-/* A lab that is up (or was left half built). -ENOENT if there is none of this name. */
+/* Load an existing lab, which may be half built. -ENOENT if there is none with this name. */
 int lab_load(const char *name, struct lab *ret, struct lp_err *err);
 
-/* Things that have the lab's name but were not made by it, and were therefore left alone: one
- * sentence, or "". To be reported after lab_down(). */
+/* Describe objects that have the lab's name but were not created by it, so that they were not
+ * removed: one sentence, or "". Print it after lab_down(). */
 void lab_foreign(const char *name, char *buf, unsigned size);
 
 /* The names of existing labs, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
 
-/* Call `fn` for each of them. After a failure the others still follow; its error is returned. */
+/* Call `fn` for each of them. It continues after a failure, and returns its error. */
 typedef int lab_fn(const char *name, void *ctx, struct lp_err *err);
 int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err);
 
 /* The directory of all labs. An error if $LIMPET_LAB_DIR is set but invalid. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
-/* Can a server's disk have this size? -EINVAL if not. */
+/* Can the disk of a server have this size? -EINVAL if not. */
 int lab_disk_check(uint64_t bytes, struct lp_err *err);
 
-/* Set the prefix of a file system, which must be an absolute directory with a name that a lab can
- * hold. */
+/* Set the prefix of a file system, which must be an absolute path that is not too long. */
 int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err);
 
 /* Can a lab have this name? -EINVAL if not. */
 int lab_name_check(const char *name, struct lp_err *err);
 
-/* By name ("s3"); NULL if there is none. */
+/* The node with this name ("s3"); NULL if there is none. */
 const struct lab_node *lab_node(const struct lab *lab, const char *name);
 /* The i-th (from 0) server or client. */
 const struct lab_node *lab_server(const struct lab *lab, unsigned i);
@@ -125,7 +125,7 @@ char *lab_path(const struct lab *lab, char buf[LAB_PATH_MAX], const char *fmt, .
 /* The health of a node, for `lab status`. */
 struct lab_health {
 	bool netns, disk, brick, fs, work, record; /* does it exist, does it run */
-	bool well; /* everything that should be there is; a workload and a recording are optional */
+	bool well;	  /* nothing is missing; a workload and a recording are optional */
 	char faults[128]; /* active ones, separated by blanks */
 };
 void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_health *ret);

@@ -22,7 +22,8 @@ static const struct {
 	{"mkfs.ext4", "e2fsprogs"},
 };
 
-/* Features that the kernel must have, tested in an unnamed namespace, which disappears at once. */
+/* Features that the kernel must have, tested in an unnamed namespace, which disappears
+ * immediately. */
 static const struct {
 	const char *command, *feature;
 } features[] = {
@@ -75,8 +76,8 @@ static int check_kernel(struct lp_err *err)
 	return 0;
 }
 
-/* 'ip' gives each of its commands in a namespace its own view of all mounts, which works only if
- * the root directory is a mount. */
+/* 'ip' runs each command in a namespace with a separate view of all mounts, which works only if the
+ * root directory is a mount. */
 static int check_root(struct lp_err *err)
 {
 	if (mounts_has("/"))
@@ -96,7 +97,7 @@ static uint64_t available_bytes(void)
 		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) /* NOLINT(cert-err34-c) */
 			return (uint64_t)kib << 10;
 	}
-	return UINT64_MAX; /* a kernel that does not say */
+	return UINT64_MAX; /* the kernel does not report it */
 }
 
 static int check_memory(const struct lab_config *c, struct lp_err *err)

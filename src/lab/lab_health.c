@@ -14,7 +14,7 @@ static bool runs(const struct lab *lab, const struct lab_node *node, const char 
 	return tool_pid(lab_path(lab, path, "run/%s-%s.pid", node->name, what)) > 0;
 }
 
-/* "s1-disk-hog.fault" in DIR/run says that there is a disk-hog on s1. */
+/* The file "s1-disk-hog.fault" in DIR/run means that there is a disk-hog on s1. */
 static void list_faults(const struct lab *lab, const struct lab_node *node, char *buf, size_t size)
 {
 	char path[LAB_PATH_MAX];

@@ -62,7 +62,7 @@ static bool copy_text(char *to, size_t size, const char *from)
 	return true;
 }
 
-/* Values found while building; the rest of a node follows from the configuration. */
+/* Values that were found while building; the rest of a node follows from the configuration. */
 static int parse_nodes(const json_t *nodes, struct lab *lab, struct lp_err *err)
 {
 	size_t i;
@@ -85,7 +85,7 @@ static int parse_nodes(const json_t *nodes, struct lab *lab, struct lp_err *err)
 	return 0;
 }
 
-/* Numbers of the file, before they are known to fit. */
+/* Numbers of the file, before the range check. */
 struct numbers {
 	json_int_t servers, clients, seed, disk, hog, bandwidth, seek_min, seek_max, link, cpu;
 };

@@ -9,11 +9,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define TRIES 400 /* twenty seconds: longer than building a lab takes */
+#define TRIES 400 /* twenty seconds: longer than building a lab */
 #define PAUSE_US 50000
 
-/* Is the file that we hold still the one with that name? The previous holder may have removed
- * it. */
+/* Does the locked file still have this name? The previous owner may have removed it. */
 static bool still_there(int fd, const char *path)
 {
 	struct stat held, named;
@@ -22,7 +21,7 @@ static bool still_there(int fd, const char *path)
 		held.st_dev == named.st_dev;
 }
 
-/* 0: got it. -EAGAIN: not yet. */
+/* 0: locked; -EAGAIN: not yet. */
 static int lock_try(const char *root, struct lab_lock *l, struct lp_err *err)
 {
 	_cleanup_close_ int fd = -1;
@@ -69,7 +68,7 @@ void lock_release(struct lab_lock *l, int gone)
 	if (gone)
 		unlink(l->path);
 	close(TAKE_FD(l->fd));
-	/* If that was the last lab. A directory chosen by the user stays. */
+	/* If that was the last lab. A directory that the user chose stays. */
 	if (gone && !getenv("LIMPET_LAB_DIR"))
 		rmdir(LAB_DEFAULT_ROOT);
 }

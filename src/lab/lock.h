@@ -9,11 +9,12 @@ struct lab_lock {
 	char path[160];
 };
 
-/* Take it, even if the lab does not exist (yet). -EBUSY if another command holds it for long. */
+/* Take it, even if the lab does not exist (yet). -EBUSY if another command holds it for too
+ * long. */
 int lock_take(const char *lab_name, struct lab_lock *ret, struct lp_err *err);
 
-/* Release it. With `gone` nothing is left of the lab: the file is removed, too, and the directory
- * of labs if that was the last. */
+/* Release it. `gone`: nothing is left of the lab, so also remove the file, and the directory of
+ * labs if that was the last one. */
 void lock_release(struct lab_lock *l, int gone);
 
 #endif

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ATTACH_TRIES 50 /* others use devices at the same time */
+#define ATTACH_TRIES 50 /* other processes use devices at the same time */
 #define FREE_TRIES 500	/* a slow disk needs time to write the rest of a file system */
 #define TRY_WAIT_MS 20
 #define SYS_PATH_MAX 320
@@ -68,7 +68,8 @@ static int partition_change(int fd, int op, int number, uint64_t start_bytes, ui
 	return ioctl(fd, BLKPG, &arg) < 0 ? -errno : 0;
 }
 
-/* All partitions of an open device: they would outlive it. Returns the worst error. */
+/* Remove all partitions of an open device, because they would outlive it. Returns the worst
+ * error. */
 static int partitions_remove(const char *device, int fd)
 {
 	const char *name = path_basename(device);
@@ -95,8 +96,7 @@ static int partitions_remove(const char *device, int fd)
 	return worst;
 }
 
-/* Take a device that is free at this moment: its open descriptor, -EBUSY if another process was
- * faster. */
+/* Take a free device. Returns its open descriptor, or -EBUSY if another process was faster. */
 static int try_attach(int control, int file, char device[LOOP_NAME_MAX], struct lp_err *err)
 {
 	struct loop_config config = {.fd = (uint32_t)file, .info.lo_flags = LO_FLAGS_DIRECT_IO};
@@ -114,7 +114,7 @@ static int try_attach(int control, int file, char device[LOOP_NAME_MAX], struct 
 	return TAKE_FD(fd);
 }
 
-/* Now it is ours. */
+/* Configure the device, which now belongs to this process. */
 static int set_up(const char *device, int fd, struct lp_err *err)
 {
 	char text[16];
@@ -179,7 +179,7 @@ static bool lies_in(const char *device, const char *dir)
 		!strncmp(file, dir, len) && file[len] == '/';
 }
 
-/* Free a device, if it is (still) on a file in `dir`: others may use it once it is free. */
+/* Free a device, if it still belongs to a file in `dir`: others may use it when it is free. */
 static int detach_one(const char *device, const char *dir, struct lp_err *err)
 {
 	_cleanup_close_ int fd = open(device, O_RDWR | O_CLOEXEC);
@@ -210,7 +210,7 @@ static int detach_one(const char *device, const char *dir, struct lp_err *err)
 
 int loop_detach(const char *dir, struct lp_err *err)
 {
-	char real[PATH_MAX]; /* as the kernel names it */
+	char real[PATH_MAX]; /* the kernel's name for it */
 	const struct dirent *e;
 	int worst = 0;
 	_cleanup_closedir_ DIR *all = opendir("/sys/block");

@@ -1,4 +1,4 @@
-/* Loop devices with direct I/O and partitions, whose requests the kernel counts. */
+/* Loop devices with direct I/O and partitions; the kernel counts their requests. */
 #ifndef LAB_LOOP_H
 #define LAB_LOOP_H
 
@@ -11,12 +11,12 @@
  * kernel has it, the BFQ scheduler. */
 int loop_attach(const char *file, char ret_device[LOOP_NAME_MAX], struct lp_err *err);
 
-/* Partition `number` (1, ...) from `start` on, in bytes; no table is written. */
+/* Add partition `number` (1, ...) at `start`, in bytes; writes no partition table. */
 int loop_add_partition(const char *device, int number, uint64_t start_bytes, uint64_t size_bytes,
 	struct lp_err *err);
 
 /* Free all devices on files in the folder `dir` (even if those files are deleted or dead), without
- * leaving partitions. -EBUSY if one is still in use; the others are free then. */
+ * leaving partitions. -EBUSY if one is still in use; the others are freed. */
 int loop_detach(const char *dir, struct lp_err *err);
 
 #endif

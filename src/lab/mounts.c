@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define MOUNTS_MAX 1000 /* more is somebody's loop */
+#define MOUNTS_MAX 1000 /* with more, something is mounted in a loop */
 #define LIMIT_MS 10000
 
 /* The mount point of a line of /proc/self/mountinfo: its fifth field. Paths of labs need no
@@ -74,7 +74,7 @@ bool mounts_read_only(const char *path)
 	bool found = false;
 
 	while (f && getline(&line, &size, f) > 0) {
-		/* The options of the file system itself come last. */
+		/* The options of the file system itself are at the end. */
 		_cleanup_free_ char *copy = strdup(line);
 		const char *point = copy ? mount_point(copy) : NULL, *options = strrchr(line, ' ');
 

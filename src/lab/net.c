@@ -26,7 +26,8 @@ static bool netns_exists(const char *netns)
 	return access(path, F_OK) == 0;
 }
 
-/* The alias of its loopback names the lab of a namespace, even if the lab's directory is lost. */
+/* The alias of its loopback interface names the lab of a namespace, even if the directory of the
+ * lab is lost. */
 static void netns_mark(const char *lab_name, char *buf, size_t size)
 {
 	snprintf(buf, size, "limpet-lab-%s", lab_name);
@@ -64,7 +65,7 @@ static int netns_add(const struct lab *lab, const char *netns, struct lp_err *er
 		r = tool_run_in(netns, err,
 			"sysctl -q -e -w net.ipv6.conf.all.disable_ipv6=1 "
 			"net.ipv6.conf.default.disable_ipv6=1");
-	if (r == 0) /* its window halves with a loss; if it is missing, the default is used */
+	if (r == 0) /* halves its window after a loss; if it is missing, the default is used */
 		tool_run_in(netns, NULL, "sysctl -q -e -w net.ipv4.tcp_congestion_control=reno");
 	return r;
 }
@@ -83,7 +84,7 @@ static int bridge_add(const struct lab *lab, struct lp_err *err)
 
 static int limit(const char *netns, const char *dev, uint32_t kbit, struct lp_err *err)
 {
-	uint32_t burst = kbit / 8 + kbit / 32; /* the bytes of a bit more than 1 ms */
+	uint32_t burst = kbit / 8 + kbit / 32; /* the bytes of slightly more than 1 ms */
 
 	return tool_run(err,
 		"tc -n %s qdisc replace dev %s root handle 1: tbf rate %ukbit burst %u "
@@ -133,7 +134,7 @@ int net_link_rates(const struct lab *lab, const struct lab_node *node, uint64_t 
 	return 0;
 }
 
-/* Frames on the link are like those on a wire, so that rates are right. */
+/* Frames on the link must be like those on a wire, so that rates are right. */
 static int offloads_off(const char *netns, const char *dev, struct lp_err *err)
 {
 	return tool_run_in(netns, err, "ethtool -K %s tso off gso off gro off", dev);

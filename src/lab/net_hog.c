@@ -12,7 +12,7 @@
 
 struct ends {
 	const struct lab_node *from, *to;
-	unsigned port; /* that `to` listens on: one per server */
+	unsigned port; /* on which `to` listens: one per server */
 };
 
 static int find_ends(const struct hog *h, bool to_server, struct ends *ret, struct lp_err *err)

@@ -5,10 +5,10 @@
 #include "lab/fault.h"
 #include "lab/hog.h"
 
-/* From the third party to the server, or the other way round, over that many connections. */
+/* From the third party to the server, or in the other direction, over `n` connections. */
 int net_hog_start(const struct hog *h, bool to_server, unsigned connections, struct lp_err *err);
 
-/* Both ends run, and bytes move between them. */
+/* Check that both ends run, and that bytes are transferred. */
 int net_hog_verify(const struct hog *h, bool to_server, struct lp_err *err);
 
 /* Define the fault `variable`, one for each direction. */

@@ -20,7 +20,7 @@ int owned_note(const struct lab *lab, const char *kind, const char *what, struct
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "%s", path);
 	if (write(fd, line, (size_t)len) !=
-		len) /* one call: a line is written completely or not at all */
+		len) /* one call: the line is written completely or not at all */
 		return lp_err_sys(err, errno ? -errno : -EIO, "%s", path);
 	return 0;
 }
@@ -35,7 +35,7 @@ static FILE *owned_open(const char *lab_name)
 	return fopen(path, "re");
 }
 
-/* The next of a kind; it stays in `line`. */
+/* The next entry of a kind; it stays in `line`. */
 static const char *owned_next(FILE *f, const char *kind, char line[LINE_MAX_LEN])
 {
 	size_t len = strlen(kind);

@@ -14,7 +14,7 @@ int packet_loss_add(const struct lab_node *at, const char *about, const char *fr
 {
 	char match[64];
 
-	/* Not on loopback: a server may talk to itself. */
+	/* Not on the loopback interface: a server may communicate with itself. */
 	snprintf(match, sizeof(match), from ? "ip saddr %s" : "iifname != lo", from);
 	return tool_run_in(at->netns, err,
 		"nft add table ip " TABLE "_%s ; "
@@ -44,7 +44,7 @@ int packet_loss_remove(const struct lab_node *at, const char *about, struct lp_e
 	snprintf(path, sizeof(path), "/run/netns/%s", at->netns);
 	if (access(path, F_OK) < 0)
 		return 0;
-	/* One transaction: adding an existing table changes nothing, so there is always one to
+	/* One transaction: adding an existing table changes nothing, so there is always a table to
 	 * delete.
 	 */
 	return tool_run_in(at->netns, err,

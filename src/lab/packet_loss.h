@@ -1,4 +1,4 @@
-/* Loss of packets by a rule of nftables in a table of its own. */
+/* Packet loss by a rule of nftables in a separate table. */
 #ifndef LAB_PACKET_LOSS_H
 #define LAB_PACKET_LOSS_H
 
@@ -9,10 +9,10 @@
 int packet_loss_add(const struct lab_node *at, const char *about, const char *from, double percent,
 	struct lp_err *err);
 
-/* Is the rule there, with its counter? */
+/* Does the rule exist, with its counter? */
 int packet_loss_verify(const struct lab_node *at, const char *about, struct lp_err *err);
 
-/* Remove the table. Not there, or no such namespace: 0. */
+/* Remove the table. 0 if there is no such table or namespace. */
 int packet_loss_remove(const struct lab_node *at, const char *about, struct lp_err *err);
 
 #endif

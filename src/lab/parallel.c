@@ -20,7 +20,7 @@ struct parallel {
 	struct lp_err err;
 };
 
-/* The next node to do, or NULL. The mutex is held. */
+/* The next node, or NULL. Call it with the mutex held. */
 static struct lab_node *next_node(struct parallel *p)
 {
 	while (p->r == 0 && p->next < p->lab->n_nodes) {

@@ -69,7 +69,7 @@ const char *const plan_trace_names[] = {"none", "summary", "records", NULL};
 
 const char *const plan_functions_names[] = {"none", "samples", "calls", "both", NULL};
 
-/* The place of a word among others, or -1. */
+/* The index of a word in a list, or -1. */
 static int place_of(const char *text, const char *const *names)
 {
 	for (int i = 0; text && names[i]; i++) {
@@ -102,7 +102,7 @@ int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
 		text ? text : "");
 }
 
-/* "slow-disk:4@s3"; the strength only if it is not the default. */
+/* "slow-disk:4@s3"; with the strength only if it is not the default. */
 static void spec_print(const struct fault_spec *f, char mark, struct strbuf *sb)
 {
 	strbuf_puts(sb, f->fault->name);
@@ -144,7 +144,7 @@ static int name_begin(const struct experiment *e, struct strbuf *sb, struct lp_e
 	return 0;
 }
 
-/* The number of existing ones of this kind. */
+/* The number of existing experiments of this kind. */
 static unsigned alike_count(const struct plan *p, const char *begin, size_t len)
 {
 	for (unsigned i = p->n_experiments; i-- > 0;) {
@@ -156,7 +156,7 @@ static unsigned alike_count(const struct plan *p, const char *begin, size_t len)
 	return 0;
 }
 
-/* Add it `repeat` times. */
+/* Add an experiment `repeat` times. */
 static int experiment_add(struct parser *p, struct experiment *e, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf name = {0};
@@ -205,7 +205,7 @@ static int server_check(
 	return 0;
 }
 
-/* "disk-hog+send-pktloss:5@s3" or "none"; `text` is changed. */
+/* "disk-hog+send-pktloss:5@s3" or "none"; modifies `text`. */
 static int faults_parse(
 	const struct parser *p, char *text, struct experiment *e, struct lp_err *err)
 {
@@ -319,7 +319,7 @@ static int line_phases(struct parser *p, char **words, struct lp_err *err)
 	return 0;
 }
 
-/* The lab's shape, which the following experiments rely on. */
+/* The shape of the lab, which later experiments depend on. */
 static int line_lab(struct parser *p, const char *key, const char *value, struct lp_err *err)
 {
 	struct lab_config *c = &p->plan.lab;
@@ -418,7 +418,7 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 	return line_lab(p, words[0], words[1], err);
 }
 
-/* Errors about a line quote its words on a terminal. */
+/* Errors about a line quote its words on a terminal, so check its characters. */
 static int signs_check(const char *line, struct lp_err *err)
 {
 	for (const char *at = line; *at; at++) {

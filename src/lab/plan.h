@@ -13,9 +13,9 @@
  *   run WORKLOAD FAULT[:STRENGTH][@SERVER][+FAULT...]
  *   train WORKLOAD                            fault-free, for training
  *
- * WORKLOAD and FAULT may be lists, "ddw,ddr": each of these with each of those. Experiments of one
- * workload are brought together, in the order in which workloads first appear, so that its files
- * are prepared once. */
+ * WORKLOAD and FAULT may be lists, "ddw,ddr": each workload is run with each fault. Experiments
+ * with the same workload are grouped, in the order in which workloads first appear, so that its
+ * files are prepared once. */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
 
@@ -37,11 +37,12 @@ enum plan_functions { PLAN_FUNCTIONS_NONE, PLAN_SAMPLES, PLAN_CALLS, PLAN_SAMPLE
 extern const char *const plan_functions_names[]; /* NULL-terminated */
 
 struct experiment {
-	char name[PLAN_NAME_MAX]; /* "ddw-disk-hog-1": the recording's directory */
+	char name[PLAN_NAME_MAX]; /* "ddw-disk-hog-1": the directory of the recording */
 	const struct workload *workload;
-	struct fault_spec faults[PLAN_FAULTS_MAX]; /* with servers once the plan is placed */
+	struct fault_spec faults[PLAN_FAULTS_MAX]; /* with servers after the plan is placed */
 	unsigned n_faults;			   /* 0: a control or training */
-	unsigned number;			   /* among equal ones, from 1: the name's end */
+	unsigned number;			   /* among equal ones, from 1: the end of the
+						    * name */
 	bool train;
 	enum plan_trace trace;
 	enum plan_functions functions;
@@ -56,33 +57,33 @@ struct plan {
 
 void plan_release(struct plan *p);
 
-/* `text` of a plan called `source` in errors ("source:3: ..."). */
+/* Parse the `text` of a plan; `source` is its name in errors ("source:3: ..."). */
 int plan_parse(const char *source, const char *text, struct plan *ret, struct lp_err *err);
 
 /* A built-in plan ("quick", "paper", ...) or a file. */
 int plan_load(const char *name, struct plan *ret, struct lp_err *err);
 
-/* Choose the server of each fault that names none, by the seed in `p->lab`: all get their turn
- * before one is repeated, equal experiments have different ones while possible, and no two faults
- * of an experiment are on the same one. */
+/* Choose the server of each fault that names none, by the seed in `p->lab`. Each server is used
+ * before one is repeated, equal experiments have different servers if possible, and no two faults
+ * of an experiment have the same server. */
 void plan_place(struct plan *p);
 
 /* Keep the experiments for which `wanted` returns true. */
 void plan_keep(struct plan *p, bool (*wanted)(void *ctx, const struct experiment *e, unsigned i),
 	void *ctx);
 
-/* Does it have a fault from which clients get errors, and by which a server may end? */
+/* Does it have a fault that causes errors for clients, and may end a server? */
 bool experiment_fatal(const struct experiment *e);
-/* Does it have a fault whose server must be restarted when the workload begins? */
+/* Does it have a fault that requires a restart of its server when the workload begins? */
 bool experiment_fresh(const struct experiment *e);
 
-/* How long an experiment takes with all four phases. */
+/* The duration of an experiment with all four phases. */
 int64_t experiment_us(const struct experiment *e);
 
 /* The faults and servers: "disk-hog@s3 + slow-disk:4@s1", "none", "train". Returns `buf`. */
 const char *experiment_faults(const struct experiment *e, char *buf, size_t size);
 
-/* The plans that are built in, ended by one without a name. */
+/* The built-in plans, ended by one without a name. */
 struct plan_text {
 	const char *name, *summary, *text;
 };

@@ -1,4 +1,4 @@
-/* The plans that are built in. */
+/* The built-in plans. */
 #include "lab/plan.h"
 #include <stddef.h>
 
@@ -32,9 +32,9 @@ static const char campaign[] =
 	"run ddw,ddr slow-disk:2,slow-disk:4,stall-disk,slow-link,cpu-hog,pause\n"
 	"run ddw,ddr disk-busy+receive-pktloss,disk-hog+send-pktloss\n";
 
-/* The syscall paper's faults that are not about speed. The paper ends a hang after 30 s, so a fault
- * that may hang lasts longer; smaller disks are full sooner. PostMark makes small files, ddnew uses
- * up space, ddw writes to existing large files. */
+/* The faults of the syscall paper that are not about speed. The paper ends a hang after 30 s, so a
+ * fault that may hang lasts longer; smaller disks are full sooner. PostMark makes small files,
+ * ddnew uses up space, ddw writes to existing large files. */
 static const char errors[] = "servers 4\n"
 			     "clients 3\n"
 			     "disk 512M\n"
@@ -55,9 +55,9 @@ static const char errors[] = "servers 4\n"
 			     "repeat 2\n"
 			     "run ddw,ddnew,postmark none\n";
 
-/* The behaviour paper's six faults and its control. Windows are a minute long and overlap by half,
- * so a fault must last for two and a half minutes; fewer servers than usual, because sampling
- * functions takes CPU time, too. */
+/* The six faults of the behaviour paper and its control. Windows are a minute long and overlap by
+ * half, so a fault must last for two and a half minutes. There are fewer servers than usual,
+ * because sampling functions takes CPU time as well. */
 static const char behaviour[] =
 	"servers 5\n"
 	"clients 4\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Servers in the order of their turn: rounds of all of them, shuffled. */
+/* Servers in the order in which they are used: rounds of all of them, shuffled. */
 struct turns {
 	unsigned n_servers, n;
 	uint64_t rng;
@@ -28,7 +28,7 @@ static void turns_add_round(struct turns *t)
 	unsigned *round;
 
 	if (t->n + t->n_servers > ARRAY_SIZE(t->servers))
-		t->n = 0; /* only if the same ones are avoided again and again */
+		t->n = 0; /* only if the same ones are avoided repeatedly */
 	round = t->servers + t->n;
 	for (unsigned i = 0; i < t->n_servers; i++) {
 		unsigned j = (unsigned)(draw(&t->rng) % (i + 1));
@@ -39,7 +39,7 @@ static void turns_add_round(struct turns *t)
 	t->n += t->n_servers;
 }
 
-/* The position of the first whose bit is not in `avoid`, or `t->n`. */
+/* The index of the first server that is not in `avoid`, or `t->n`. */
 static unsigned turns_find(const struct turns *t, uint64_t avoid)
 {
 	unsigned i = 0;
@@ -49,7 +49,7 @@ static unsigned turns_find(const struct turns *t, uint64_t avoid)
 	return i;
 }
 
-/* Take the first whose bit is not in `avoid`, which leaves at least one. */
+/* Take the first server that is not in `avoid`; there must be one. */
 static unsigned turns_take(struct turns *t, uint64_t avoid)
 {
 	unsigned i = turns_find(t, avoid), server;
@@ -72,7 +72,7 @@ static uint64_t bit_of(const char *server)
 	return n && n < 64 ? UINT64_C(1) << n : 0;
 }
 
-/* Is it the next of a series of equal ones? */
+/* Is it the next one in a series of equal experiments? */
 static bool alike(const struct experiment *before, const struct experiment *e)
 {
 	if (before->workload != e->workload || before->n_faults != e->n_faults ||

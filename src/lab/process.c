@@ -43,7 +43,7 @@ static uint64_t get_number(const char *text)
 	return n;
 }
 
-/* The field with this number, as in proc(5); `text` is what follows the command's name. */
+/* The field with this number, as in proc(5); `text` begins after the name of the command. */
 static const char *stat_field(const char *text, unsigned number)
 {
 	for (unsigned i = 2; i < number && text; i++) {
@@ -69,7 +69,7 @@ bool process_read(pid_t pid, struct process_stat *ret)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	at = strrchr(text, ')'); /* the name may contain anything */
+	at = strrchr(text, ')'); /* the name may contain any characters */
 	state = at ? stat_field(at, 3) : NULL;
 	session = at ? stat_field(at, 6) : NULL;
 	threads = at ? stat_field(at, 20) : NULL;
@@ -79,7 +79,7 @@ bool process_read(pid_t pid, struct process_stat *ret)
 	*ret = (struct process_stat){.pid = pid,
 		.session = (pid_t)get_number(session),
 		.start = get_number(start),
-		/* The first thread can be one while others still end, and hold files open. */
+		/* The first thread can be a zombie while others still end, and have files open. */
 		.zombie = (*state == 'Z' || *state == 'X') && get_number(threads) <= 1};
 	return true;
 }
@@ -137,13 +137,13 @@ bool process_wait(pid_t pid, int limit_ms)
 	return errno == ESRCH;
 }
 
-/* A set of processes that is to end. */
+/* A set of processes to end. */
 struct doomed {
-	pid_t session;	/* all of this session ... */
-	uint64_t start; /* ... that began no earlier than its leader */
+	pid_t session;	/* all of this session, */
+	uint64_t start; /* that began no earlier than its leader */
 	dev_t dev;	/* or all in this network namespace */
 	ino_t inode;
-	pid_t except; /* but not this session */
+	pid_t except; /* except this session */
 	int signal;
 	unsigned alive;
 };
@@ -165,7 +165,7 @@ static void doom(const struct process_stat *p, void *ctx)
 		       : p->session == d->except || !in_netns(p->pid, d))
 		return;
 	if (p->zombie) {
-		waitpid(p->pid, NULL, WNOHANG); /* if it is a child of ours */
+		waitpid(p->pid, NULL, WNOHANG); /* in case it is a child of this process */
 		return;
 	}
 	d->alive++;
@@ -182,7 +182,7 @@ static unsigned doom_all(struct doomed *d, int signal)
 	return d->alive;
 }
 
-/* Wait for their ends; with `again` the signal is repeated for those that start meanwhile. */
+/* Wait until they have ended; `again`: repeat this signal for new ones. */
 static bool doom_wait(struct doomed *d, int again, int64_t limit_ms)
 {
 	int64_t end = now_ms() + limit_ms;
@@ -248,7 +248,7 @@ int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err 
 	bool ends = signal == SIGTERM || signal == SIGKILL;
 	bool known = read_pid_file(pid_file, &d.session, &d.start);
 
-	/* The number belongs to another process by now. */
+	/* The pid now belongs to another process. */
 	if (known && process_read(d.session, &p) && p.start != d.start)
 		known = false;
 	if (known)
@@ -256,7 +256,7 @@ int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err 
 	if (!ends)
 		return 0;
 	if (known && signal != SIGKILL)
-		doom_all(&d, SIGCONT); /* a stopped one would never see it */
+		doom_all(&d, SIGCONT); /* a stopped process would not handle the signal */
 	if (known && !doom_wait(&d, 0, wait_ms) && !doom_wait(&d, SIGKILL, END_LIMIT_MS))
 		return lp_err_set(
 			err, -EBUSY, "process %d of %s does not end", (int)d.session, pid_file);

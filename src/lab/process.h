@@ -1,5 +1,5 @@
 /* Processes: their identity, session and network namespace, and their end. A process is identified
- * by its pid and its start time, so that a reused pid is not mistaken for it. */
+ * by its pid and its start time, so that a reused pid is not confused with it. */
 #ifndef LAB_PROCESS_H
 #define LAB_PROCESS_H
 
@@ -19,18 +19,19 @@ struct process_stat {
 /* Read /proc/PID/stat. False: there is no such process. Safe between fork() and exec(). */
 bool process_read(pid_t pid, struct process_stat *ret);
 
-/* "PID START\n" of the calling process, the content of a pid file; its length, or -1. Safe between
+/* "PID START\n" of the calling process, for a pid file. Returns its length, or -1. Safe between
  * fork() and exec(). */
 int process_line(char line[PROCESS_LINE_MAX]);
 
-/* Call `fn` for every process there is (not for us). */
+/* Call `fn` for every process except this one. */
 void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx);
 
-/* Wait until a process has ended (a child of ours is a zombie then). False after `limit_ms`. */
+/* Wait until a process has ended (a child of this process is then a zombie). False after
+ * `limit_ms`. */
 bool process_wait(pid_t pid, int limit_ms);
 
-/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), except the
- * session `except` (0: none), and wait for their ends. 0, or -EBUSY if some do not end. */
+/* Kill every process in the network namespace at `path` (/run/netns/NAME), except those of the
+ * session `except` (0: none), and wait until they have ended. 0, or -EBUSY if some do not end. */
 int process_kill_in(const char *path, pid_t except, struct lp_err *err);
 
 #endif

@@ -37,7 +37,7 @@ static int note_write(const char *path, const struct note *n, struct lp_err *err
 	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
 }
 
-/* -ENOENT, not described, if there is none. */
+/* Read a note. -ENOENT, without a description, if there is none. */
 static int note_read(const char *path, struct note *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -84,7 +84,7 @@ int rlimit_lower(const struct limit *l, const struct lab *lab, const struct lab_
 	r = note_write(note_path(l, lab, on, path), &n, err);
 	if (r < 0)
 		return r;
-	/* The hard limit stays, so that nothing is lost for good. */
+	/* The hard limit stays, so that the soft limit can be restored. */
 	if (prlimit(n.pid, l->resource,
 		    &(struct rlimit){.rlim_cur = value, .rlim_max = n.before.rlim_max}, NULL) < 0)
 		return lp_err_sys(err, -errno, "cannot lower the limits of process %d", (int)n.pid);

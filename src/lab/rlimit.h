@@ -16,11 +16,11 @@ struct limit {
 int rlimit_lower(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	rlim_t value, struct lp_err *err);
 
-/* Is it still active? If the server has ended since then, it was affected: 0. */
+/* Is it still active? 0 if it is, or if the server has ended, because then it was affected. */
 int rlimit_verify(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	struct lp_err *err);
 
-/* Restore the server's limit, or start it again if it has ended. No note: 0. */
+/* Restore the server's limit, or start it again if it has ended. 0 if there is no note. */
 int rlimit_restore(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	struct lp_err *err);
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define SPARE_US (15 * US_PER_SEC) /* until there is a measured one */
+#define SPARE_US (15 * US_PER_SEC) /* until it has been measured */
 #define FAILURES_MAX 2
 
 bool run_stopped(const struct plan_run *run)
@@ -129,7 +129,7 @@ static int lab_build(struct plan_run *run, struct lp_err *err)
 	return lab_claim(run, err);
 }
 
-/* End everything that an earlier run left running in a lab that is used again. */
+/* End everything that an earlier run left running in a reused lab. */
 static int lab_clear(struct plan_run *run, struct lp_err *err)
 {
 	int r = fault_heal_all(&run->lab, err);
@@ -160,7 +160,7 @@ static int lab_rebuild(struct plan_run *run, struct lp_err *err)
 	return r < 0 ? r : lab_build(run, err);
 }
 
-/* The existing lab of this name, if it is healthy and of the same shape; else a new one. */
+/* The existing lab of this name, if it is healthy and of the same shape; otherwise a new one. */
 static int lab_begin(struct plan_run *run, struct lp_err *err)
 {
 	const struct lab_config *want = &run->plan->lab;
@@ -185,7 +185,7 @@ static int lab_begin(struct plan_run *run, struct lp_err *err)
 	return 0;
 }
 
-/* After a failure: rebuild it if some of it no longer runs, or if leftovers of clients that could
+/* After a failure, rebuild the lab if a part of it is not running, or if files that clients could
  * not write or delete may be the reason. */
 static int lab_mend(struct plan_run *run, struct lp_err *err)
 {
@@ -209,7 +209,7 @@ static int lab_end(struct plan_run *run, struct lp_err *err)
 	return lab_down(run->plan->lab.name, err);
 }
 
-/* OUT/NAME and what follows it. */
+/* OUT/NAME and the rest of a path. */
 static char *out_path(const struct plan_run *run, const struct experiment *e, const char *suffix,
 	char buf[PATH_MAX])
 {
@@ -235,7 +235,7 @@ static int experiment_commit(const struct plan_run *run, const struct run_accoun
 	return r < 0 ? r : run_truth_write(run->config->out, err);
 }
 
-/* An earlier disturbed one has been replaced. */
+/* Remove an earlier disturbed recording, which has been replaced. */
 static void forget_disturbed(const struct plan_run *run, const struct experiment *e)
 {
 	char path[PATH_MAX];
@@ -267,7 +267,7 @@ static void note_disturbed(
 		a->disk_late_ms, a->cpu_wait, then);
 }
 
-/* It was disturbed: 1 if it is to be repeated. */
+/* The experiment was disturbed. 1: repeat it. */
 static int experiment_disturbed(struct plan_run *run, struct run_account *a, struct lp_err *err)
 {
 	int r;
@@ -290,7 +290,7 @@ static int experiment_disturbed(struct plan_run *run, struct run_account *a, str
 	return 0;
 }
 
-/* It failed: 1 if it is to be repeated. */
+/* The experiment failed. 1: repeat it. */
 static int experiment_failed(struct plan_run *run, const struct experiment *e, unsigned failures,
 	const struct lp_err *why, struct lp_err *err)
 {

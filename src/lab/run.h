@@ -17,14 +17,14 @@
 
 struct run_config {
 	const char *out;
-	unsigned tries; /* the number of attempts at a disturbed experiment */
-	bool accept;	/* count disturbed ones, too; it is noted */
+	unsigned tries; /* the maximum number of attempts for a disturbed experiment */
+	bool accept;	/* also count disturbed ones; this is noted */
 	bool keep_lab;	/* leave the cluster up at the end */
 	/* Progress (`experiment` is "" between experiments), and the remaining time. Phases
 	 * "recorded", "skipped", "disturbed", "failed" end an experiment. */
 	void (*tell)(void *ctx, const char *experiment, const char *phase, unsigned done,
 		unsigned of, int64_t left_us);
-	/* A sentence that must be kept: an experiment was disturbed and is repeated. */
+	/* A message that must stay visible: an experiment was disturbed and is repeated. */
 	void (*note)(void *ctx, const char *text);
 	void *ctx;
 	const volatile int *stop; /* set by a signal: heal, clean up and return -EINTR */
@@ -34,8 +34,8 @@ struct run_result {
 	unsigned done, skipped, disturbed, failed; /* skipped: they already existed */
 };
 
-/* Run the missing experiments of a placed plan. `*ret` is filled in any case. An experiment that
- * fails is noted and repeated once, and the others follow. */
+/* Run the missing experiments of a placed plan. Always fills in `*ret`. An experiment that fails is
+ * reported and repeated once, and the plan continues. */
 int run_plan(const struct plan *plan, const struct run_config *config, struct run_result *ret,
 	struct lp_err *err);
 

@@ -12,7 +12,7 @@
 
 const char *const run_phase_names[RUN_PHASES] = {"warm-up", "clean", "fault", "recovery"};
 
-/* Sleep through `us` of a phase that `after_us` follow. */
+/* Wait for `us` of a phase; `after_us` is the time after it. */
 static int phase_wait(const struct plan_run *run, const char *phase, int64_t us, int64_t after_us,
 	struct lp_err *err)
 {
@@ -31,14 +31,14 @@ static int phase_wait(const struct plan_run *run, const char *phase, int64_t us,
 	return run_stopped(run) ? run_stopped_err(err) : 0;
 }
 
-/* A fault from which clients get errors is recorded only to its end: undoing it may require a
- * restart of the server, which is another trouble. */
+/* A fault that causes errors for clients is recorded only up to its end: undoing it may require a
+ * restart of the server, which is another disturbance. */
 static bool phase_is_recorded(const struct experiment *e, unsigned phase)
 {
 	return phase != RUN_WARMUP && !(phase == RUN_RECOVERY && experiment_fatal(e));
 }
 
-/* Is everything as it should be: the workload continues, recorders run, faults are active? */
+/* Check that the workload continues, recorders run, and faults are active. */
 static int phase_verify(
 	const struct plan_run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
 {
@@ -239,7 +239,7 @@ static int experiment_begin(
 	return r;
 }
 
-/* Stop all of it, whatever happened; the first error counts. */
+/* Stop everything, even after a failure; the first error counts. */
 static int experiment_end(const struct plan_run *run, int r, struct lp_err *err)
 {
 	struct lp_err later = {0};
@@ -274,7 +274,7 @@ int run_experiment(struct plan_run *run, const struct experiment *e, const char 
 		r = run_record_check(run, dir, recorded_us(&a), &a.recorded_bytes, &a.samples, err);
 	if (r < 0)
 		return r;
-	/* A disk this late looks like one with longer seeks. */
+	/* A disk that is this late looks like a disk with longer seeks. */
 	a.disturbed = a.watch.saturated || a.cpu_wait > STRAIN_CPU_WAIT_MAX ||
 		a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
 	*ret = a;

@@ -18,7 +18,7 @@
 #define STOP_WAIT_MS 20000
 #define ARGS_MAX 32
 #define SAMPLES_SHARE_MIN 0.8
-/* For samples of functions: a server has a fraction of a CPU, so the usual 199 per second are
+/* For samples of functions: a server has a fraction of a CPU, so the usual 199 per second are too
  * few. */
 #define FREQUENCY "997"
 
@@ -116,7 +116,7 @@ int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *er
 	char path[LAB_PATH_MAX];
 	int worst = 0;
 
-	/* All are signalled before any is waited for, so that their recordings end together. */
+	/* Signal all of them before waiting for any, so that their recordings end together. */
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		pid_t pid = tool_pid(
 			lab_path(&run->lab, path, "run/%s-%s.pid", run->lab.nodes[i].name, what));
@@ -193,7 +193,8 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 	return 0;
 }
 
-/* Unlink the files in `dir` for which `gone` is true. No such directory: -ENOENT, not described. */
+/* Unlink the files in `dir` for which `gone` is true. -ENOENT, without a description, if there is
+ * no such directory. */
 static int remove_files(const char *dir, bool (*gone)(const char *name), struct lp_err *err)
 {
 	_cleanup_closedir_ DIR *d = opendir(dir);

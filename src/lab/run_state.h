@@ -14,14 +14,14 @@ struct plan_run {
 	struct run_result result;
 	struct lab lab;
 	bool lab_is_up;
-	int lock_fd; /* held while the lab is ours; -1 */
+	int lock_fd; /* held while this run uses the lab; -1: none */
 	const struct fs *fs;
 	struct watch *watch;
 	char limpet[PATH_MAX]; /* the program that records */
-	const char *flush;     /* how often recorders write; NULL: their default */
-	unsigned at;	       /* the experiment's position in the plan */
-	bool worn;	       /* clients got errors since the lab was built */
-	int64_t spare_us;      /* the time of an experiment besides its phases */
+	const char *flush;     /* how often recorders write data; NULL: their default */
+	unsigned at;	       /* index of the experiment in the plan */
+	bool worn;	       /* clients had errors since the lab was built */
+	int64_t spare_us;      /* the time of an experiment in addition to its phases */
 };
 
 enum { RUN_WARMUP, RUN_CLEAN, RUN_FAULT, RUN_RECOVERY, RUN_PHASES };
@@ -39,8 +39,8 @@ struct run_account {
 	unsigned attempt; /* from 1 */
 	struct watch_report watch;
 	double disk_late_ms, cpu_wait; /* run_strain.h */
-	bool disturbed;		       /* by this machine, which was too busy */
-	bool accepted;		       /* and counts all the same */
+	bool disturbed;		       /* this machine was too busy */
+	bool accepted;		       /* it counts nevertheless */
 	uint64_t recorded_bytes;
 	uint32_t samples; /* of the shortest recording */
 };
@@ -54,35 +54,37 @@ int run_stopped_err(struct lp_err *err);
 int64_t run_wall_us(void);
 int64_t run_monotonic_us(void);
 
-/* Report progress; `rest_us` is the rest of this experiment. */
+/* Report progress; `rest_us` is the remaining time of this experiment. */
 void run_tell(const struct plan_run *run, const char *phase, int64_t rest_us);
 
-/* One experiment from the preparation to sealed archives in `dir`, which is made. On failure all of
- * it is stopped. -EINTR if a signal came. */
+/* Run one experiment, from the preparation to sealed archives in `dir`, which is created. On
+ * failure everything is stopped. -EINTR if a signal came. */
 int run_experiment(struct plan_run *run, const struct experiment *e, const char *dir,
 	struct run_account *ret, struct lp_err *err);
 
-/* Recorders in all servers' and clients' namespaces, into `dir`; of servers' functions, too. */
+/* Start recorders in the namespaces of all servers and clients, which write to `dir`; also for
+ * functions of servers. */
 int run_record_start(const struct plan_run *run, enum plan_functions functions, const char *dir,
 	struct lp_err *err);
-/* -EIO if one has ended. */
+/* -EIO if a recorder has ended. */
 int run_record_verify(const struct plan_run *run, struct lp_err *err);
-/* End them, and wait for that. None: 0. */
+/* End them, and wait until they have ended. 0 if there are none. */
 int run_record_stop(const struct plan_run *run, struct lp_err *err);
-/* End the processes of run/NODE-WHAT.pid of all nodes together, and wait for that. None: 0. */
+/* End the processes of run/NODE-WHAT.pid on all nodes together, and wait until they have ended. 0
+ * if there are none. */
 int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *err);
-/* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
+/* Seal and verify the archives of all nodes: each must have samples for nearly all of `span_us`. */
 int run_record_check(const struct plan_run *run, const char *dir, int64_t span_us,
 	uint64_t *ret_bytes, uint32_t *ret_samples, struct lp_err *err);
-/* Tracers of the system calls of servers and clients (their file system's process, and their work,
- * which is held back), into `dir`. */
+/* Start tracers of the system calls of servers and clients (the process of the file system, and the
+ * workload, which waits), which write to `dir`. */
 int run_trace_start(
 	const struct plan_run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
-/* -EIO if one has ended; the one of a server with a fault of `e` (may be NULL) ends if the server
- * does.
+/* -EIO if a tracer has ended; that of a server with a fault of `e` (may be NULL) ends with the
+ * server.
  */
 int run_trace_verify(const struct plan_run *run, const struct experiment *e, struct lp_err *err);
-/* End them, and wait for that. None: 0. */
+/* End them, and wait until they have ended. 0 if there are none. */
 int run_trace_stop(const struct plan_run *run, struct lp_err *err);
 
 /* Remove a recording: only archives and the directory. 0 if it does not exist. */
@@ -91,9 +93,10 @@ int run_record_remove(const char *dir, struct lp_err *err);
 /* Write the account atomically. */
 int run_account_write(const struct plan_run *run, const struct run_account *a, const char *path,
 	struct lp_err *err);
-/* Does the experiment of an account count? Not if it was disturbed, unless that was accepted. */
+/* Does the experiment of an account count? It does not if it was disturbed, unless that was
+ * accepted. */
 bool run_account_counts(const json_t *account);
-/* Is there an account that counts, and its recording? */
+/* Is there an account that counts, with its recording? */
 bool run_account_whole(const char *out, const struct experiment *e);
 
 /* Write a file atomically. */

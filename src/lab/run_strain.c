@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CPU time of a process' threads, and how long they were ready and not running. */
+/* The CPU time of the threads of a process, and the time in which they were ready but not
+ * running. */
 static void process_read(pid_t pid, uint64_t *ret_ran_ns, uint64_t *ret_waited_ns)
 {
 	char path[288];

@@ -1,4 +1,4 @@
-/* Traces of experiments: `limpet trace syscalls` beside each recorder. */
+/* Traces of experiments: `limpet trace syscalls` in addition to each recorder. */
 #include "lab/run_state.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #define LOOK_MS 100
 #define LOOKS_MAX 600
 #define LOG_MAX (1 << 20)
-/* It prints this when it is attached, and sees everything from then on. */
+/* The tracer prints this when it is attached and records everything from then on. */
 #define ATTACHED "tracing "
 
 static int trace_one(const struct plan_run *run, const struct lab_node *node, enum plan_trace mode,
@@ -32,8 +32,8 @@ static int trace_one(const struct plan_run *run, const struct lab_node *node, en
 	snprintf(work, sizeof(work), "%d",
 		(int)tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name)));
 	if (node->role == LAB_SERVER)
-		argv[10] = NULL; /* no workload there */
-	unlink(log);		 /* output of an earlier one */
+		argv[10] = NULL; /* no workload on servers */
+	unlink(log);		 /* output of an earlier tracer */
 	return tool_spawn(&s, NULL, err);
 }
 
@@ -55,7 +55,7 @@ static bool has_begun(const struct plan_run *run, const struct lab_node *node)
 	return file_slurp(log, LOG_MAX, &text, &size, NULL) == 0 && strstr(text, ATTACHED);
 }
 
-/* Has each attached, or ended? */
+/* Has each tracer attached, or ended? */
 static bool all_have_begun(const struct plan_run *run)
 {
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {

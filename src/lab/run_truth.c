@@ -18,14 +18,14 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* Names, causes and times have no commas or quotes; anything else is not ours. */
+/* Names, causes and times have no commas or quotes; other text was not written by limpet. */
 static void add_field(struct strbuf *sb, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n"))
 		strbuf_puts(sb, text);
 }
 
-/* "slow-disk:2" if that is not the default strength, so that it is counted separately. */
+/* "slow-disk:2" if the strength is not the default, so that it is counted separately. */
 static void add_cause(struct strbuf *sb, const json_t *fault)
 {
 	const json_t *strength = json_object_get(fault, "strength");
@@ -53,8 +53,7 @@ static void add_fault(struct strbuf *sb, const json_t *account, const json_t *fa
 	strbuf_putc(sb, '\n');
 }
 
-/* The rows of one experiment; a file that is not an account, or that of a disturbed one, has
- * none. */
+/* Add the rows of one experiment; none for a disturbed one, or if the file is not an account. */
 static void add_account(struct strbuf *sb, const char *out, const char *file)
 {
 	json_auto_t *json = NULL;
@@ -97,7 +96,8 @@ int run_truth_write(const char *out, struct lp_err *err)
 	char path[PATH_MAX];
 	int n;
 
-	/* Other runs may write into the same directory: the last must see the results of all. */
+	/* Other runs may write into the same directory, and the last one must see the results of
+	 * all. */
 	if (lock < 0 || flock(lock, LOCK_EX) < 0)
 		return lp_err_sys(err, -errno, "cannot read %s", out);
 	n = scandir(out, &entries, is_account, by_name);

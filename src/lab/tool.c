@@ -21,17 +21,17 @@
 #include <sys/wait.h>
 
 #define ARGS_MAX 128
-#define RUN_LIMIT_MS 60000 /* no command of a lab takes that long */
+#define RUN_LIMIT_MS 60000 /* no command of a lab takes longer */
 #define LOG_MAX (64 << 20)
 #define OUTPUT_MAX (16 << 20)
 
-/* Everything that a child needs, prepared before fork(): between that and exec() hardly anything is
- * allowed, as other threads may have held locks. */
+/* Everything that a child needs, prepared before fork(): between fork() and exec() hardly anything
+ * is allowed, because other threads may have held locks. */
 struct launch {
 	char program[PATH_MAX];
 	char *const *argv;
 	char *const *env;
-	int netns, cgroup[2]; /* -1: stays where it is */
+	int netns, cgroup[2]; /* -1: do not change it */
 	int out, err;	      /* its standard output and error */
 	int pid_file;	      /* -1: none */
 	bool dies_with_us;
@@ -91,12 +91,13 @@ static void child_signals(void)
 	sigset_t none;
 
 	for (int s = 1; s < NSIG; s++)
-		sigaction(s, &dfl, NULL); /* fails for SIGKILL and such, which have none */
+		sigaction(s, &dfl, NULL); /* fails for SIGKILL and the like, which have no
+					   * handlers */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Some programs crash by design; their core files must not fill the working directory. */
+/* Some programs are meant to crash; their core files must not fill the working directory. */
 static void child_limits(void)
 {
 	struct rlimit core;
@@ -114,7 +115,7 @@ static bool child_descriptors(const struct launch *l, int null, int report)
 		syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */) == 0;
 }
 
-/* The child writes its own pid file, so that it never runs without one. */
+/* The child writes its own pid file, so that it never runs without it. */
 static bool child_note(int fd)
 {
 	char line[PROCESS_LINE_MAX];
@@ -127,7 +128,7 @@ _Noreturn static void child(const struct launch *l, int null, int report, pid_t 
 {
 	child_signals();
 	child_limits();
-	setsid(); /* keys pressed at the terminal are for us, not for our children */
+	setsid(); /* keys pressed at the terminal are for this process, not for children */
 	if (l->dies_with_us) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
@@ -148,7 +149,7 @@ _Noreturn static void child(const struct launch *l, int null, int report, pid_t 
 	_exit(127);
 }
 
-/* Until the other end closes (it executes) or reports an error. */
+/* Wait until the other end closes (it executes) or reports an error. */
 static int await_exec(int fd, pid_t pid, const char *name, struct lp_err *err)
 {
 	struct launch_failure f = {0};
@@ -260,7 +261,7 @@ static char *memory_text(int fd)
 	return TAKE_PTR(text);
 }
 
-/* The last line that is not empty; cuts `text`. */
+/* The last line that is not empty; modifies `text`. */
 static const char *last_line(char *text)
 {
 	size_t len = strlen(text);
@@ -283,7 +284,7 @@ void tool_last_words(const char *log, char *buf, size_t size)
 		snprintf(buf, size, "%s", last_line(text));
 }
 
-/* Wait for a child's end, but not forever. */
+/* Wait for the end of a child, but not forever. */
 static int await_end(pid_t pid, const char *command, int *ret_status, struct lp_err *err)
 {
 	bool in_time = process_wait(pid, RUN_LIMIT_MS);
@@ -417,8 +418,8 @@ static bool has_variable(const char *const *list, const char *variable)
 	return false;
 }
 
-/* Our environment with additions and replacements; the strings are not copied. Shells do not agree
- * on which of two equal names counts. */
+/* The current environment with additions and replacements; strings are not copied. A name must be
+ * unique, because shells differ in which of two equal names counts. */
 static char **join_env(const char *const *more)
 {
 	size_t n = 0, n_more = 0, out = 0;

@@ -1,4 +1,4 @@
-/* Running other programs: ip, tc, nft, losetup, mkfs, dd, ... */
+/* Runs other programs: ip, tc, nft, losetup, mkfs, dd, ... */
 #ifndef LAB_TOOL_H
 #define LAB_TOOL_H
 
@@ -16,15 +16,15 @@ int tool_run(struct lp_err *err, const char *fmt, ...) __attribute__((format(pri
 int tool_output(char **ret_text, struct lp_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same as tool_run(), in a network namespace (its name). Only the network is entered, so that
- * mounts stay visible to everyone. */
+/* The same as tool_run(), in a network namespace (its name). It enters only the network namespace,
+ * so mounts stay visible to all. */
 int tool_run_in(const char *netns, struct lp_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Is there such a program in PATH (or /usr/sbin, /sbin)? */
 bool tool_exists(const char *program);
 
-/* A program that runs in a session of its own until it is killed. */
+/* A program that runs in a separate session until it is killed. */
 struct spawn {
 	const char *netns;	 /* its network namespace, or NULL */
 	const char *cgroup;	 /* path of its CPU control group, or NULL */
@@ -33,17 +33,18 @@ struct spawn {
 	const char *const *argv; /* argv[0] is looked up in PATH; NULL-terminated */
 	const char *const *env;	 /* "NAME=VALUE" to add, NULL-terminated, or NULL */
 };
-/* Returns once the program is executing (or could not: -ENOENT and the like). The child writes its
- * pid file itself before that, keeps the working directory, and inherits no other descriptors nor
- * blocked signals. */
+/* Returns when the program is executing, or an error such as -ENOENT. Before that the child writes
+ * its pid file. It keeps the working directory, and inherits neither other descriptors nor blocked
+ * signals. */
 int tool_spawn(const struct spawn *s, pid_t *ret_pid, struct lp_err *err);
 
-/* The process of a pid file, if that very process (same start time) still runs; else 0. */
+/* The process of a pid file, if exactly that process (same start time) is still running; otherwise
+ * 0. */
 pid_t tool_pid(const char *pid_file);
 
-/* Send `signal` to the process of a pid file (and its session's processes); with SIGTERM or
- * SIGKILL wait up to `wait_ms` for its end, then SIGKILL it, and remove the file. No such
- * process: 0. */
+/* Send `signal` to the process of a pid file (and its session's processes). After SIGTERM or
+ * SIGKILL, wait up to `wait_ms` for its end, then kill it, and remove the file. 0 if there is no
+ * such process. */
 int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err *err);
 
 /* The last line of a program's log that is not empty; "" if there is none. */

@@ -66,7 +66,7 @@ static int listen_socket(const struct traffic *t, struct lp_err *err)
 	return TAKE_FD(fd);
 }
 
-/* Discard received data; the kernel need not even copy it (MSG_TRUNC). False at the end. */
+/* Discard received data; with MSG_TRUNC the kernel does not copy it. False at the end. */
 static bool discard(int fd, void *block)
 {
 	ssize_t n = recv(fd, block, BLOCK_BYTES, MSG_TRUNC | MSG_DONTWAIT);
@@ -110,7 +110,7 @@ int traffic_listen(const struct traffic *t, struct lp_err *err)
 	return 0;
 }
 
-/* A new connection, or -1 if that is impossible at present. */
+/* A new connection, or -1 if that is impossible at the moment. */
 static int connect_socket(const struct sockaddr_in *to)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -131,7 +131,7 @@ static bool push(int fd, const void *block)
 	return n >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
-/* Send wherever there is room; true if a connection was lost. */
+/* Send on all connections that have room; true if a connection was lost. */
 static bool push_all(struct ends *e)
 {
 	bool lost = false;
@@ -168,7 +168,7 @@ int traffic_send(const struct traffic *t, struct lp_err *err)
 		return lp_err_set(err, -EINVAL, "'%.64s' is not an address", t->address);
 	while (!stopped(t)) {
 		connect_missing(t, &to, &e);
-		/* Without a listener it must not retry without a pause. */
+		/* Without a listener, do not retry without a pause. */
 		if (poll(e.fds, e.n, WAIT_MS) > 0 && push_all(&e))
 			poll(NULL, 0, WAIT_MS);
 	}

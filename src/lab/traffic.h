@@ -8,8 +8,8 @@
 
 #define TRAFFIC_CONNECTIONS_MAX 64
 
-/* Accept connections on `port` (also 0: any; it is reported to `ready` if that is not NULL) and
- * read. Ends only with an error, or when `*stop` is set. */
+/* Accept connections on `port` (0: any; reported to `ready` if that is not NULL) and read. Ends
+ * only with an error, or when `*stop` is set. */
 struct traffic {
 	const char *address; /* to send to, "10.91.1.1"; NULL: listen */
 	uint16_t port;
@@ -21,7 +21,7 @@ struct traffic {
 
 int traffic_listen(const struct traffic *t, struct lp_err *err);
 
-/* Connect, send, and connect again whenever that fails. */
+/* Connect and send; connect again after a failure. */
 int traffic_send(const struct traffic *t, struct lp_err *err);
 
 /* Split "10.91.1.1:17000"; the address goes into `address` (16 bytes). */

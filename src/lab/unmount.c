@@ -11,7 +11,7 @@
 #define MOUNTS_MAX 16 /* on top of each other */
 #define KILL_WAIT_MS 2000
 
-/* In a process of its own, because a file system can block it forever. */
+/* In a separate process, because a file system can block it forever. */
 static pid_t begin(const char *path, int flags)
 {
 	pid_t pid = fork();
@@ -48,7 +48,7 @@ int unmount(const char *path, unsigned limit_ms, const char *pid_file, struct lp
 	for (unsigned i = 0; i < MOUNTS_MAX; i++) {
 		int r = once(path, 0, limit_ms, pid_file);
 
-		if (r == -EINVAL || r == -ENOENT) /* nothing (more) there */
+		if (r == -EINVAL || r == -ENOENT) /* nothing is mounted there (any more) */
 			return 0;
 		if (r == -EBUSY)
 			r = once(path, MNT_DETACH, limit_ms, pid_file);

@@ -15,7 +15,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* Besides the content of the disks. */
+/* In addition to the contents of the disks. */
 #define MEM_SPARE_BYTES (UINT64_C(16) << 20)
 
 struct up {
@@ -91,7 +91,7 @@ static int mount_mem(const struct lab *lab, struct lp_err *err)
 	return 0;
 }
 
-/* The directory, whose existence means that there is a lab, and lab.json with its configuration. */
+/* Create the directory, which means that the lab exists, and lab.json with its configuration. */
 static int make_place(struct up *u, struct lp_err *err)
 {
 	static const char *const dirs[] = {"log", "run", "mem"};
@@ -156,7 +156,7 @@ static int make_disks(struct up *u, struct lp_err *err)
 	struct node_step s = {u, "disk of", 0.2, 0.7};
 	int r = parallel_nodes(u->lab, LAB_SERVER, one_disk, node_done, &s, err);
 
-	return r < 0 ? r : lab_state_save(u->lab, err); /* which loop devices they are */
+	return r < 0 ? r : lab_state_save(u->lab, err); /* includes the loop devices */
 }
 
 static int prepare_fs(struct up *u, struct lp_err *err)
@@ -235,7 +235,7 @@ static int up_locked(struct up *u, bool *ret_gone, struct lp_err *err)
 
 	*ret_gone = false;
 	if (r == -EEXIST)
-		return r; /* a lab that we must not remove */
+		return r; /* a lab that must not be removed */
 	if (r == 0)
 		r = build(u, err);
 	if (r == 0)

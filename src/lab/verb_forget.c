@@ -1,4 +1,4 @@
-/* What keeps the page cache out of an experiment: started by file systems, not by people. */
+/* Keeps files out of the page cache during an experiment. File systems start it, not people. */
 #include "cli/command.h"
 #include "lab/forget.h"
 #include <errno.h>

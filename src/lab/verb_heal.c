@@ -10,7 +10,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Heal one fault on the given servers, or (fault NULL) all of them there. */
+/* Heal one fault on the given servers; fault NULL: all faults. */
 static int heal_on(
 	const struct lab *lab, const struct fault *fault, const char *on, struct lp_err *err)
 {
@@ -41,7 +41,7 @@ static int heal_everywhere(const struct lab *lab, const struct fault *fault, str
 	return worst;
 }
 
-/* Each argument is a fault, on its own server, that of --on, or all. */
+/* Each argument is a fault, on its own server, on those of --on, or on all. */
 static int heal_named(const struct lab *lab, int n_args, char **args,
 	const struct fault_options *opt, struct lp_err *err)
 {
@@ -70,7 +70,7 @@ static int heal(const struct lab *lab, int n_args, char **args, const struct fau
 	return node ? heal_on(lab, NULL, node->name, err) : fault_heal_all(lab, err);
 }
 
-/* The faults that were active and no longer are. */
+/* The faults that were active and are not any more. */
 static void print_text(const struct lab *lab, const struct fault_spec *before, unsigned n_before)
 {
 	struct fault_spec after[FAULT_ACTIVE_MAX];

@@ -62,7 +62,7 @@ static int list_faults_json(struct lp_err *err)
 	return 0;
 }
 
-/* All of them, or none. */
+/* Inject all of them, or none. */
 static int inject_all(
 	const struct lab *lab, const struct fault_spec *specs, unsigned n, struct lp_err *err)
 {

@@ -15,7 +15,7 @@
 #define TRIES_DEFAULT 2
 #define TRIES_MAX 100
 #define PARTS_MAX 1000
-#define SPARE_US (15 * US_PER_SEC) /* an experiment's start and end, for the list */
+#define SPARE_US (15 * US_PER_SEC) /* start and end of an experiment, for the list */
 
 struct run_options {
 	const char *plan, *output, *name, *only, *part, *trace, *prefix;
@@ -213,11 +213,11 @@ static int list_json(const struct plan *p)
 	return r < 0 ? -EIO : 0;
 }
 
-/* Progress for people, on stderr: a line that changes, or without a terminal one line per
+/* Progress for people, on stderr: a line that changes or, without a terminal, one line per
  * experiment. */
 struct display {
 	bool terminal;
-	int64_t shown_s; /* of the time left: the line changes once per second */
+	int64_t shown_s; /* of the remaining time: the line changes once per second */
 	const char *phase;
 };
 

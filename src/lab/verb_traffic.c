@@ -1,4 +1,4 @@
-/* The two ends of a network hog: started by faults in namespaces, not by people. */
+/* The two ends of a network hog. Faults start them in namespaces, not people. */
 #include "cli/command.h"
 #include "lab/traffic.h"
 #include <errno.h>

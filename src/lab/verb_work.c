@@ -50,7 +50,7 @@ static int start(const struct lab *lab, const struct workload *w, struct lp_err 
 	return r < 0 ? r : workload_start(lab, w, 0, err);
 }
 
-/* Let it run, and report how fast it was. Ends it in any case. */
+/* Run the workload for a time, and report its speed. Always stops it. */
 static int measure(const struct lab *lab, int64_t us, bool json, struct lp_err *err)
 {
 	const struct timespec span = {us / US_PER_SEC, us % US_PER_SEC * 1000};

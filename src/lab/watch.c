@@ -12,10 +12,10 @@
 
 struct watch {
 	struct watch_io io;
-	bool running; /* there is a thread */
+	bool running; /* the thread exists */
 	atomic_bool stop;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the following */
 	uint64_t wakes;
 	int64_t slept_us, late_us, late_sleeps_us, late_max_us;
 	uint64_t cpu_used, cpu_all; /* at the last report */

@@ -3,9 +3,9 @@
  *
  * The disks of a lab are sleeps of a few milliseconds, its links delay packets for up to 20 ms. A
  * process that is ready but does not run for longer than that makes a healthy disk slow and a
- * healthy link lossy. So a sleep of 10 ms that ends more than 20 ms late is counted, and a run is
- * saturated if such sleeps were more than a twentieth of its time: up to a twentieth of the samples
- * may then be due to the machine, which detection treats as noise.
+ * healthy link lossy. So it counts sleeps of 10 ms that end more than 20 ms late. A run is
+ * saturated if such sleeps were more than a twentieth of its time. Below that, at most a twentieth
+ * of the samples are affected by the machine, which detection treats as noise.
  *
  * It is also saturated if all CPUs were used for more than WATCH_CPU_SHARE_MAX of the time, by
  * processes at normal priority: servers without spare CPU do not behave like separate machines. */
@@ -25,18 +25,18 @@ struct watch;
 
 struct watch_report {
 	uint64_t wakes;
-	double late_share; /* of the time, in sleeps that ended more than 20 ms late */
+	double late_share; /* share of the time in sleeps that ended more than 20 ms late */
 	double late_max_ms;
 	double late_mean_ms;
-	double cpu_share; /* of all CPUs' time that was used, but at low priority; 0 if not known */
-	bool saturated;	  /* late so often that disks and links of the lab were late, too */
+	double cpu_share; /* used share of the time of all CPUs, without low priority; 0: unknown */
+	bool saturated;	  /* so often late that disks and links of the lab were late, too */
 };
 
-/* Its inputs; the system's, or a test's own. */
+/* Its inputs: those of the system, or of a test. */
 struct watch_io {
-	/* Sleep for `us`; returns how long it really took. */
+	/* Sleep for `us`; returns the actual time. */
 	int64_t (*sleep)(void *ctx, int64_t us);
-	/* CPU time so far, used and total, from /proc/stat; a negative errno if there is none. */
+	/* CPU time so far, used and total, from /proc/stat; a negative errno if unknown. */
 	int (*cpu)(void *ctx, uint64_t *ret_used, uint64_t *ret_all);
 	void *ctx;
 };
@@ -52,7 +52,7 @@ int watch_start(struct watch **ret, struct lp_err *err);
 void watch_report(struct watch *w, struct watch_report *ret);
 void watch_free(struct watch *w);
 
-/* The line "cpu ..." of /proc/stat: used and total time. -EINVAL if it is not valid. */
+/* The line "cpu ..." of /proc/stat: used and total time. -EINVAL if it is invalid. */
 int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all);
 
 #endif

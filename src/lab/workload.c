@@ -18,8 +18,8 @@
 
 enum {
 	PIECE_BYTES = 4 << 20,
-	ROUNDS_MAX = 10,     /* pieces on each server of each client */
-	PIECES_MAX = 60,     /* of a client, so that preparing takes less than a minute */
+	ROUNDS_MAX = 10,     /* pieces per server and client */
+	PIECES_MAX = 60,     /* per client, so that preparing takes less than a minute */
 	PREPARE_MS = 240000, /* even if a disk is slow */
 	SLICE_MS = 200,	     /* between checks for a signal */
 	STOP_MS = 10000,
@@ -74,7 +74,7 @@ int workload_env_make(const struct lab *lab, unsigned client, struct workload_en
 	add(ret, "CLIENTS=%u", lab->config.n_clients);
 	add(ret, "SERVERS=%u", lab->config.n_servers);
 	add(ret, "MIB=%llu", (unsigned long long)workload_mib(&lab->config));
-	/* The shell counts in 63 bits and adds to it. */
+	/* The shell has numbers of 63 bits, and adds to this one. */
 	add(ret, "SEED=%llu", (unsigned long long)(lab->config.seed & 0xffffff));
 	add(ret, "PASS=0");
 	add(ret, "LIST=%s", lab_path(lab, path, "%s/pieces", node->name));
@@ -92,7 +92,7 @@ void workload_env_release(struct workload_env *e)
 	*e = (struct workload_env){0};
 }
 
-/* "iozone|fio": is one of them there? */
+/* "iozone|fio": does one of them exist? */
 static bool any_exists(char *names)
 {
 	char *rest = NULL;
@@ -224,7 +224,8 @@ static int await_one(const struct lab *lab, const struct lab_node *node, pid_t p
 	return 0;
 }
 
-/* All of them are our children; the caller stops those that are not waited for. */
+/* Wait for all of them, which are children of this process; the caller stops the others after a
+ * failure. */
 static int await_all(
 	const struct lab *lab, const pid_t *pids, const volatile int *stop, struct lp_err *err)
 {
@@ -253,8 +254,8 @@ int workload_stop(const struct lab *lab, struct lp_err *err)
 {
 	char pid_file[LAB_PATH_MAX];
 	int r = 0;
-	/* A process that waits for a server ends when that has answered. All are signalled before
-	 * any is waited for. */
+	/* A process that waits for a server ends when that has answered, so signal all processes
+	 * before waiting for any. */
 	for (unsigned i = 0; i < lab->config.n_clients; i++)
 		tool_kill(lab_path(lab, pid_file, "run/%s-work.pid", lab_client(lab, i)->name),
 			SIGHUP, 0, NULL);

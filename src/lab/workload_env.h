@@ -13,7 +13,7 @@ struct workload_env {
 	bool failed;
 };
 
-/* The variables of the client with this index (from 0): see workloads/library.sh. */
+/* Make the variables of the client with this index (from 0): see workloads/library.sh. */
 int workload_env_make(const struct lab *lab, unsigned client, struct workload_env *ret);
 void workload_env_release(struct workload_env *e);
 
@@ -21,14 +21,15 @@ void workload_env_release(struct workload_env *e);
 extern const char workload_library[], workload_again[];
 
 /* The script of a workload: the library, the workload's own script and `what` to do, "work_prepare"
- * or "work_passes". NULL if there is no memory. */
+ * or "work_passes". NULL: out of memory. */
 char *workload_script(const struct workload *w, const char *what);
 
-/* The total size of a client's large files: as much as all servers have room for, in whole rounds
- * of a piece of 4 MB on each server. */
+/* The total size of a client's large files: as much as fits on all servers, in whole rounds of one
+ * piece of 4 MB per server. */
 uint64_t workload_mib(const struct lab_config *c);
 
-/* Received and sent bytes of eth0 in the text of /proc/net/dev. -EBADMSG if it is not there. */
+/* Parse the received and sent bytes of eth0 in the text of /proc/net/dev. -EBADMSG if it is
+ * missing. */
 int workload_parse_bytes(const char *net_dev, uint64_t *ret_bytes);
 
 #endif
