@@ -31,7 +31,7 @@ const struct trace_backend *trace_backend_choose(struct lp_err *why)
 
 		if ((*b)->probe(&err) == 0)
 			return *b;
-		/* The first one's reason: users expect that backend. */
+		/* The reason of the first one, because users expect that backend. */
 		if (why && !why->code)
 			*why = err;
 	}

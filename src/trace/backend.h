@@ -1,5 +1,6 @@
 /* The interface of a tracer: `bpf` works inside the kernel, `ptrace` stops the process at every
- * call. One file (or a few) backend_NAME*.c and a line in meson.build each. Both deliver the same.
+ * call. Each has one or a few files backend_NAME*.c and a line in meson.build. All deliver the same
+ * events.
  */
 #ifndef TRACE_BACKEND_H
 #define TRACE_BACKEND_H
@@ -16,7 +17,7 @@ struct trace_targets {
 	unsigned n_pids;
 	const char *const *comms; /* names as in /proc/PID/comm, now or later (targets.h) */
 	unsigned n_comms;
-	const uid_t *uids; /* of those that are found by name; none: of all users */
+	const uid_t *uids; /* users of processes found by name; none: all users */
 	unsigned n_uids;
 	const char *cgroup;   /* directory of a control group, or NULL */
 	char *const *command; /* start this and trace it from its first call on, or NULL */
@@ -25,10 +26,10 @@ struct trace_targets {
 struct trace_config {
 	struct trace_targets targets;
 	/* Deliver every call. Otherwise (a summary) only unusual ones: calls that failed with
-	 * something other than EAGAIN, EINPROGRESS and EINTR (of one process, call and errno at
-	 * most TRACE_SAME_MAX between two calls of tally()), calls that took `slow_ns` or longer
-	 * and do not wait by design, signals that are not ignored, exec, fork of processes, exits;
-	 * and count the rest. */
+	 * something other than EAGAIN, EINPROGRESS and EINTR (at most TRACE_SAME_MAX per process,
+	 * call and errno between two calls of tally()), calls that took `slow_ns` or longer
+	 * although waiting is not their purpose, signals that are not ignored, exec, fork of
+	 * processes, exits; and count the rest. */
 	bool records;
 	int64_t slow_ns;       /* 1 s */
 	uint64_t ring_bytes;   /* between kernel and tracer; 0: 16 MiB */
@@ -48,7 +49,7 @@ struct trace_sink {
 struct trace_backend {
 	const char *name;    /* "bpf" */
 	const char *summary; /* for the help */
-	bool counts;	     /* in summaries it counts itself: tally() fills in the counts */
+	bool counts;	     /* in summaries it counts calls itself: tally() reads the counts */
 
 	/* Can it work here? 0, or -EOPNOTSUPP or -EPERM with the reason. */
 	int (*probe)(struct lp_err *err);
@@ -57,8 +58,8 @@ struct trace_backend {
 	int (*open)(const struct trace_config *config, const struct trace_sink *sink,
 		void **ret_state, struct lp_err *err);
 
-	/* Readable when there is something to deliver: poll() is called then, and need not wait.
-	 * NULL: there is none, and poll() waits. */
+	/* A descriptor that becomes readable when there are events; poll() is then called without
+	 * waiting. NULL: there is none, and poll() waits. */
 	int (*descriptor)(void *state);
 
 	/* Deliver pending events, wait up to `timeout_ms` for more. 1: nothing is left to trace. A
@@ -92,7 +93,7 @@ struct trace_backend {
 extern const struct trace_backend *const trace_backends[];
 const struct trace_backend *trace_backend_find(const char *name);
 
-/* The first whose probe() succeeds. If it is not the first of all, `why` (may be NULL) has the
+/* The first backend that works here. If it is not the first of all, `why` (may be NULL) has the
  * reason. */
 const struct trace_backend *trace_backend_choose(struct lp_err *why);
 

@@ -1,6 +1,6 @@
 /* Tracing from inside the kernel: programs at its system call tracepoints (bpf/), which examine
- * only the targets, and a ring through which they report. Nothing of it outlives us: programs, maps
- * and links are descriptors of this process, and the kernel closes these however it ends.
+ * only the targets, and a ring through which they report. Nothing outlives this process: programs,
+ * maps and links are its descriptors, which the kernel closes even if it is killed.
  */
 #include "trace/backend_bpf.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The kernel wakes us only when much is waiting, so we poll this often. */
+/* The kernel wakes this thread only when much data is waiting, so it polls at this interval. */
 #define LOOK_MS 50
 
 static void bpf_close(void *state)
@@ -63,7 +63,7 @@ static int64_t now_ms(void)
 	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
-/* One round: threads to be found, events to be delivered, the command's end. */
+/* One round: find threads, deliver events, notice the end of the command. */
 static int look_once(struct bpf_tracer *t, uint64_t *ret_n, struct lp_err *err)
 {
 	int r = 0;
@@ -87,7 +87,7 @@ static int bpf_poll(void *state, int timeout_ms, struct lp_err *err)
 	uint64_t n = 0;
 	int r, woken = 0;
 
-	/* Wait first: polling right after every delivery would compete with the writer. */
+	/* Wait first: polling immediately after every delivery would compete with the writer. */
 	do {
 		bool last = nothing_left(t);
 

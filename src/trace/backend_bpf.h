@@ -11,16 +11,16 @@
 struct bpf_object;
 struct bpf_link;
 
-/* The programs as compiled (backend_bpf_object.c). */
+/* The compiled programs (backend_bpf_object.c). */
 extern const char bpf_programs[];
 extern const size_t bpf_programs_size;
 
 #define BPF_LINKS_MAX 16
 
-/* The ring between the kernel and us, in the kernel's memory layout. */
+/* The ring between the kernel and the tracer, in the kernel's memory layout. */
 struct bpf_ring {
 	unsigned char *consumer, *producer; /* pages with the position of each side */
-	const unsigned char *data;	    /* mapped twice in a row: no record is ever split */
+	const unsigned char *data;	    /* mapped twice in a row, so that no record is split */
 	uint64_t size, page;
 	int fd, epoll_fd;
 	char path[TRACE_TEXT_MAX]; /* of the current event */
@@ -40,20 +40,20 @@ struct bpf_tracer {
 	struct trace_sink sink;
 	struct bpf_entries processes;
 	int64_t swept_ns; /* when bpf_sweep() last worked */
-	uint16_t *ports;  /* served ones, a copy */
+	uint16_t *ports;  /* a copy of the ports that are served */
 	char **comms;	  /* copies of the targets */
 	uid_t *uids;
 	unsigned n_ports, n_comms, n_uids;
-	pid_t command; /* that we started; 0: none */
+	pid_t command; /* the process that was started; 0: none */
 	int command_status;
 	bool command_ended;
-	bool lasting; /* there may be targets later, even if there are none now */
+	bool lasting; /* targets may appear later, even if there are none now */
 	bool records;
 	char *cgroup;
 	struct bpf_counts *counts;
 };
 
-/* Load the programs for `config` and map the shared memory; attach them. */
+/* Load the programs for `config`, map the shared memory, and attach the programs. */
 int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err);
 int bpf_tracer_attach(struct bpf_tracer *t, struct lp_err *err);
 void bpf_tracer_unload(struct bpf_tracer *t);
@@ -66,37 +66,37 @@ int bpf_tracer_probe(struct lp_err *err);
 /* Activity that this kernel cannot show. */
 const char *bpf_tracer_unseen(void);
 
-/* Find the targets, start the command, and make sure that every thread of them is known. */
+/* Find the targets, start the command, and make sure that all their threads are known. */
 int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err);
 void bpf_targets_close(struct bpf_tracer *t);
-/* Look again for threads that are not known yet; with `all` also for processes. */
+/* Look again for unknown threads; `all`: also for processes. */
 int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err);
-/* Forget processes whose end the programs did not notice. */
+/* Forget processes if the programs missed their end. */
 void bpf_targets_drop_ended(struct bpf_tracer *t);
 /* Notice the end of the command. */
 void bpf_targets_reap(struct bpf_tracer *t);
 
-/* The ring: open it (the map's descriptor), close it (also one that could not be opened); deliver
- * its records; wait for more. */
+/* The ring: open it (`fd` is the descriptor of the map), close it (even if it could not be opened),
+ * deliver its records, wait for more. */
 int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
 void bpf_ring_close(struct bpf_ring *r);
-/* The first half of opening it: everything but the wait. */
+/* The first part of opening it: everything but the wait. */
 int bpf_ring_map(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
-/* The number of records, including those that were not events, goes to `*ret_n`. A negative return
- * of the sink ends it and is returned; its record is then the first one next time. */
+/* `*ret_n` is the number of records, including those that were not events. A negative result of the
+ * sink ends it and is returned; that record is the first one next time. */
 int bpf_ring_drain(struct bpf_ring *r, const struct trace_sink *sink, uint64_t *ret_n);
-/* 1: woken, 0: time is up, -EINTR: a signal. */
+/* 1: woken; 0: time-out; -EINTR: a signal. */
 int bpf_ring_wait(struct bpf_ring *r, int timeout_ms);
-/* Make a path of parts that come in reverse order, each followed by a NUL; its length, 0 if it does
+/* Make a path from parts in reverse order, each followed by a NUL. Returns its length; 0 if it does
  * not fit. */
 size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size);
-/* A record as an event that points into it; false: it is too short for its content. */
+/* A record as an event that points into it; false: it is too short for its contents. */
 bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret);
 
 /* The pending calls (backend_bpf_pending.c). */
 int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *err);
 
-/* From time to time, remove entries of processes that ended from the maps. */
+/* From time to time, remove entries of ended processes from the maps. */
 int bpf_sweep(struct bpf_tracer *t, struct lp_err *err);
 
 /* Update `tally` with the kernel's counts. */

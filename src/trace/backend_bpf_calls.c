@@ -28,7 +28,7 @@ static unsigned flags_by_name(const char *name)
 	return 0;
 }
 
-/* The flags of a call, derived by asking the functions of the table about a sample event. */
+/* The flags of a call, from the functions of the table applied to a sample event. */
 static unsigned flags_by_event(unsigned nr, bool compat, const struct syscall_info *s)
 {
 	struct trace_event e = {.what = TRACE_CALL,

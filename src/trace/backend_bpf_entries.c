@@ -54,7 +54,7 @@ static bool is_unsupported(int r)
 	return r == -EINVAL || r == -EOPNOTSUPP || r == -KERNEL_ENOTSUPP;
 }
 
-/* 1: there is more; 0: that was all. */
+/* 1: there are more; 0: that was all. */
 static int read_chunk(struct bpf_entries *e, const uint32_t *from, uint32_t *to, uint32_t want)
 {
 	uint32_t count = want;
@@ -78,7 +78,7 @@ static int read_many(struct bpf_entries *e)
 
 	do {
 		r = read_chunk(e, first ? NULL : &at, &next, want);
-		if (r == -ENOSPC && want < e->max) { /* many in one bucket */
+		if (r == -ENOSPC && want < e->max) { /* many entries in one bucket */
 			want *= 2;
 			r = 1;
 			continue;
@@ -93,7 +93,8 @@ static int read_keys(struct bpf_entries *e)
 {
 	const void *before = NULL;
 
-	/* A key that is removed meanwhile makes the kernel begin again: never more than fit. */
+	/* If a key is removed during the loop, the kernel begins again: never read more than
+	 * fit. */
 	for (e->n = 0; e->n < e->max; e->n++) {
 		int r = reserve(e, e->n + 1);
 
@@ -116,7 +117,7 @@ static int read_singly(struct bpf_entries *e)
 	for (size_t i = 0; i < n_keys; i++) {
 		if (bpf_map_lookup_elem(
 			    e->fd, bpf_entries_key(e, i), e->values + n * e->value_size) < 0)
-			continue; /* gone meanwhile */
+			continue; /* removed in the meantime */
 		memmove(e->keys + n * e->key_size, bpf_entries_key(e, i), e->key_size);
 		n++;
 	}
@@ -138,7 +139,7 @@ int bpf_entries_read(struct bpf_entries *e)
 	return read_singly(e);
 }
 
-/* Remove up to CHUNK with one call; returns the number of those done. */
+/* Remove up to CHUNK with one call; returns the number of removed entries. */
 static size_t remove_many(struct bpf_entries *e, const void *keys, size_t n)
 {
 	uint32_t count = (uint32_t)(n < CHUNK ? n : CHUNK);
@@ -156,7 +157,7 @@ void bpf_entries_remove(struct bpf_entries *e, const void *keys, size_t n)
 	while (n > 0) {
 		size_t many = e->singly ? 0 : remove_many(e, at, n);
 
-		if (!many) { /* the kernel stops at the first that is not there */
+		if (!many) { /* the kernel stops at the first missing key */
 			bpf_map_delete_elem(e->fd, at);
 			many = 1;
 		}

@@ -1,5 +1,5 @@
-/* Reading and removing entries of the kernel's hash maps: many with one call if the kernel can do
- * that (Linux 5.6), else one by one.
+/* Reading and removing entries of the kernel's hash maps: many with one call if the kernel supports
+ * that (Linux 5.6), otherwise one by one.
  */
 #ifndef TRACE_BACKEND_BPF_ENTRIES_H
 #define TRACE_BACKEND_BPF_ENTRIES_H
@@ -11,8 +11,9 @@
 struct bpf_entries {
 	int fd;
 	uint32_t key_size, value_size, max;
-	bool singly;			/* this kernel does it one by one, or it was not tried */
-	unsigned char *keys, *values;	/* of the last reading, n of both */
+	bool singly;			/* this kernel needs one call per entry, or this is not
+					 * known yet */
+	unsigned char *keys, *values;	/* of the last reading, n items each */
 	size_t n, cap_keys, cap_values; /* capacities in entries */
 };
 
@@ -20,8 +21,8 @@ struct bpf_entries {
 int bpf_entries_open(struct bpf_entries *e, int fd);
 void bpf_entries_release(struct bpf_entries *e);
 
-/* Read all entries of the map. Entries that are added or removed meanwhile may be missing, and
- * entries may come twice. 0 or a negative errno. */
+/* Read all entries of the map. Entries that are added or removed during the call may be missing,
+ * and entries may be repeated. 0 or a negative errno. */
 int bpf_entries_read(struct bpf_entries *e);
 
 /* The i-th entry that was read. */

@@ -23,7 +23,7 @@
 #define SLOTS_MIN 1024u
 #define SLOTS_MAX 8192u
 
-/* This kernel did not accept the programs for io_uring, although they seem to fit. */
+/* This kernel did not accept the programs for io_uring, although they seem to match. */
 static bool uring_refused;
 
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
@@ -31,7 +31,7 @@ int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
 	return bpf_object__find_map_fd_by_name(t->object, name);
 }
 
-/* The smallest power of two that the kernel accepts and that is enough. */
+/* The smallest sufficient power of two that the kernel accepts. */
 static uint32_t ring_bytes(uint64_t want)
 {
 	uint32_t size = RING_BYTES_MIN;
@@ -60,7 +60,8 @@ static uint32_t slots_max(const struct trace_config *config)
 	return n < SLOTS_MIN ? SLOTS_MIN : n > SLOTS_MAX ? SLOTS_MAX : (uint32_t)n;
 }
 
-/* A group of version 2 is known by its id and its depth: processes below it are in it, too. */
+/* A group of version 2 is identified by its id and its depth: processes in groups below it are
+ * included. */
 static void cgroup_fill(struct bpf_settings *s, const char *path)
 {
 	char up[PATH_MAX];
@@ -97,8 +98,8 @@ static void settings_fill(struct bpf_settings *s, const struct trace_config *con
 	bpf_calls_fill(s);
 }
 
-/* How many arguments a tracepoint has and whether its first is a pointer to a struct of that name
- * (NULL: whatever it is); 0: there is no such tracepoint. */
+/* The number of arguments of a tracepoint, if its first one is a pointer to a struct with this name
+ * (NULL: any); 0: there is no such tracepoint. */
 static unsigned tracepoint_args(const struct btf *btf, const char *name, const char *first)
 {
 	char type_name[64];
@@ -124,7 +125,7 @@ static unsigned tracepoint_args(const struct btf *btf, const char *name, const c
 	return btf_vlen(type) - 1u;
 }
 
-/* Programs with several variants, each for some kernels. Is there one for io_uring? */
+/* Some programs have several variants, each for some kernels. Is there one for io_uring? */
 static bool uring_choose(const struct btf *btf, struct bpf_object *object, bool want)
 {
 	unsigned completes = tracepoint_args(btf, "io_uring_complete", "io_ring_ctx");
@@ -225,7 +226,7 @@ int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, str
 	int r = load_once(t, config, err);
 
 	if (r < 0 && t->object && !uring_refused) {
-		/* The least needed part, which changes most from kernel to kernel. */
+		/* This part is the least important one, and changes most between kernels. */
 		bpf_object__close(t->object);
 		t->object = NULL;
 		uring_refused = true;

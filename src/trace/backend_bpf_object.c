@@ -1,4 +1,4 @@
-/* The compiled programs, as part of ours: there is no file to find at run time. */
+/* The compiled programs are part of this program, so no file is needed at run time. */
 #include "trace/backend_bpf.h"
 
 _Alignas(16) const char bpf_programs[] =

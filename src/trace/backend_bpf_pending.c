@@ -17,7 +17,7 @@ struct pending_record {
 	uint64_t args[TRACE_ARGS];
 };
 
-/* The path that a call is about, from the memory of the thread that is in it. */
+/* The path of a call, from the memory of the thread. */
 static uint32_t read_path(const struct trace_event *e, char *ret, size_t size)
 {
 	const struct syscall_info *s = e->flags & TRACE_COMPAT ? NULL : syscall_get(e->nr);
@@ -28,7 +28,7 @@ static uint32_t read_path(const struct trace_event *e, char *ret, size_t size)
 		return 0;
 	address = e->args[s->capture == CAPTURE_PATH1];
 	while (got < size) {
-		/* Page by page: the string may end just before memory does. */
+		/* Page by page: the string may end just before the end of mapped memory. */
 		size_t n = 4096 - (address + got) % 4096;
 		struct iovec to = {ret + got, n < size - got ? n : size - got};
 		struct iovec from = {(void *)(uintptr_t)(address + got), to.iov_len};

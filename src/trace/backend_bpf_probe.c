@@ -14,7 +14,7 @@
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
-/* "confidentiality" if that is what the kernel's lockdown is set to. */
+/* Is the kernel's lockdown set to "confidentiality"? */
 static bool locked_down(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -38,8 +38,8 @@ static int probe_place(struct lp_err *err)
 	return 0;
 }
 
-/* A program that only asks for the registers of the current task, which is the newest feature that
- * ours need (Linux 5.15), at the required tracepoint. */
+/* Load a program that only gets the registers of the current task, the newest feature that the real
+ * programs need (Linux 5.15), at the required tracepoint. */
 static int probe_load(void)
 {
 	const struct bpf_insn program[] = {

@@ -1,8 +1,8 @@
 /* Reads the ring that the kernel writes.
  *
  * libbpf's reader continues until it has caught up and updates its position after every record, so
- * that it and the writer compete for the same cache lines. This one takes what is there, updates
- * its position occasionally, and then leaves the writer alone.
+ * it competes with the writer for the same cache lines. This one reads the available records,
+ * updates its position occasionally, and does not disturb the writer.
  */
 #include "trace/backend_bpf.h"
 
@@ -110,8 +110,8 @@ size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size)
 	return at;
 }
 
-/* Deliver the record at `at` if it is complete: its length with its header, 0 if it is not yet, or
- * the result of the sink. */
+/* Deliver the record at `at` if it is complete. Returns its length with the header, 0 if it is
+ * incomplete, or the result of the sink. */
 static int64_t ring_take(struct bpf_ring *r, uint64_t at, const struct trace_sink *sink)
 {
 	const unsigned char *p = r->data + (at & (r->size - 1));

@@ -1,4 +1,4 @@
-/* Removes entries of processes that ended from the kernel's maps, which nothing else does. */
+/* Removes entries of ended processes from the kernel's maps; nothing else does. */
 #include "trace/backend_bpf.h"
 
 #include "base/array.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Not at every sample, as there is little to find. */
+/* Not at every sample, because there is little to find. */
 #define SWEEP_EVERY_NS (5 * NS_PER_SEC)
 /* A process this young may not be known to be traced yet. */
 #define YOUNG_NS (5 * NS_PER_SEC)
 
-/* AIO that was never reaped: its process has ended, or has closed its context. */
+/* Is this AIO that was never reaped, because its process has ended or closed its context? */
 static bool is_left(const struct bpf_tracer *t, const struct bpf_async *a, int64_t now_ns)
 {
 	uint32_t value;

@@ -1,7 +1,7 @@
 /* Copies the kernel's counts into a tally.
  *
- * The last counts are remembered, and only the growth is added: the tally grows even if the
- * kernel's cell was given back and begins at 0 again for another process with the same id.
+ * The last counts are remembered, and only the growth is added. So the tally grows even if a cell
+ * of the kernel was reused and begins at 0 again for another process with the same id.
  */
 #include "trace/backend_bpf.h"
 
@@ -38,7 +38,7 @@ struct seen_error {
 
 struct seen_conn {
 	struct tally_conn last;
-	int64_t changed_ns; /* when it was seen to change */
+	int64_t changed_ns; /* when it last changed */
 	bool gone;
 };
 
@@ -55,7 +55,7 @@ struct bpf_counts {
 	int n_cpus;
 	bool singly;		/* cells are read one by one */
 	struct idmap traced;	/* processes, as of the beginning of this reading */
-	struct removals over;	/* of the map that is being read */
+	struct removals over;	/* from the map that is being read */
 	struct seen_cell *seen; /* by slot */
 	struct seen_error *seen_errors;
 	struct seen_conn *seen_conns;
@@ -114,8 +114,8 @@ static int counts_new(const struct bpf_tracer *t, struct bpf_counts **ret)
 	return r;
 }
 
-/* The processes that are traced now. Counts are read after this: those of a process that is not
- * among them, and was not the time before, are complete. */
+/* The currently traced processes. Counts are read after this. So if a process is not among them,
+ * and was not the last time, its counts are complete. */
 static int read_processes(struct bpf_counts *c)
 {
 	int r = bpf_entries_read(&c->processes);
@@ -205,7 +205,7 @@ static int read_slots(struct bpf_counts *c)
 	return r;
 }
 
-/* The cell is no longer used, and others need it: the process ended a while ago. */
+/* Free a cell for others: its process ended some time ago. */
 static void cell_give_back(struct bpf_counts *c, uint32_t slot, struct bpf_cell *zeroes)
 {
 	memset(zeroes, 0, (size_t)c->n_cpus * sizeof(*zeroes));
@@ -231,7 +231,7 @@ static int cell_read(
 		seen->last = now;
 	}
 	if (gone && seen->gone) {
-		/* The key first: a cell that is found free must not be found by its old key. */
+		/* The key first: a free cell must not be found by its old key. */
 		if (bpf_map_delete_elem(c->slots.fd, &seen->key) == 0)
 			cell_give_back(c, slot, values);
 		return 0;
@@ -254,7 +254,7 @@ static int cells_read_singly(struct bpf_counts *c, struct tally *tally, uint32_t
 	return r;
 }
 
-/* Those from `from` on, up to `to`, with one call if the kernel can (Linux 5.13). */
+/* Read the cells from `from` up to `to`, with one call if the kernel supports that (Linux 5.13). */
 static int cells_read(struct bpf_counts *c, struct tally *tally, uint32_t from, uint32_t to)
 {
 	uint32_t keys[CELLS_CHUNK], count = to - from, before = from - 1, next;
@@ -263,7 +263,7 @@ static int cells_read(struct bpf_counts *c, struct tally *tally, uint32_t from, 
 	if (!c->singly)
 		r = bpf_map_lookup_batch(
 			c->cells, from ? &before : NULL, &next, keys, c->values, &count, NULL);
-	c->singly = r < 0 && r != -ENOENT; /* that is the end of the map */
+	c->singly = r < 0 && r != -ENOENT; /* -ENOENT is the end of the map */
 	if (c->singly)
 		return cells_read_singly(c, tally, from, to);
 	r = 0;
@@ -415,7 +415,7 @@ static void conn_grow(
 	to->ends = now->ends;
 }
 
-/* Is it no longer used? If connections get scarce, idle ones are dropped. */
+/* Is it no longer used? If there are many connections, idle ones are dropped. */
 static bool conn_is_over(const struct bpf_counts *c, const struct seen_conn *seen, int64_t now_ns)
 {
 	int64_t quiet_ns = now_ns - seen->changed_ns;

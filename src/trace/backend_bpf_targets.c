@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Put a process into the kernel's table; its threads follow by the next scan. */
+/* Add a process to the kernel's table; the next scan adds its threads. */
 static int target_add(void *ctx, pid_t pid)
 {
 	struct bpf_tracer *t = ctx;
@@ -45,7 +45,7 @@ static int target_add_by_name(void *ctx, pid_t pid)
 	return target_match(&targets, pid) == TARGET_WANTED ? target_add(t, pid) : 0;
 }
 
-/* Processes that ended before their threads were known: nothing else removes them. */
+/* Remove processes that ended before their threads were known; nothing else removes them. */
 void bpf_targets_drop_ended(struct bpf_tracer *t)
 {
 	uint32_t key, next;
@@ -60,7 +60,7 @@ void bpf_targets_drop_ended(struct bpf_tracer *t)
 	}
 }
 
-/* Run the iterator that gives each thread its state. */
+/* Run the iterator that creates the state of each thread. */
 static int scan_threads(struct bpf_tracer *t, struct lp_err *err)
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(t->scan));
@@ -89,7 +89,8 @@ int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err)
 		r = proc_each("/proc", target_add_by_name, t);
 	if (r < 0 && r != -ENOENT && r != -ENODEV)
 		return lp_err_sys(err, r, "cannot read /proc");
-	/* Twice: a thread may be born behind the iterator, of one not seen yet. */
+	/* Twice: a thread that the iterator has not reached yet may create another one behind
+	 * it. */
 	r = scan_threads(t, err);
 	if (r == 0)
 		r = scan_threads(t, err);
@@ -144,8 +145,8 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 	return 0;
 }
 
-/* The file that execvp() is going to execute: its earlier attempts are not calls of the command. As
- * given if there is none, so that execvp() reports why. */
+/* The file that execvp() would execute, because its failed attempts are not calls of the command.
+ * The name itself if there is none, so that execvp() reports the error. */
 static void command_path(const char *name, char ret[PATH_MAX])
 {
 	const char *dirs = getenv("PATH");
@@ -163,8 +164,8 @@ static void command_path(const char *name, char ret[PATH_MAX])
 	snprintf(ret, PATH_MAX, "%s", name);
 }
 
-/* The child: waits until it may be traced, makes tracing begin (on_rename in bpf/thread.bpf.h),
- * becomes the command. */
+/* The child waits until tracing is ready, makes it begin (on_rename in bpf/thread.bpf.h), and
+ * executes the command. */
 _Noreturn static void command_child(const char *path, char *const *command, int go, int failure)
 {
 	char byte;
@@ -174,7 +175,8 @@ _Noreturn static void command_child(const char *path, char *const *command, int 
 
 		prctl(PR_SET_NAME, "limpet");
 		execv(path, command);
-		if (errno == ENOEXEC || errno == ENOENT) /* a script, for a shell; or one went */
+		if (errno == ENOEXEC || errno == ENOENT) /* a script for a shell; or it was
+							  * removed */
 			execvp(command[0], command);
 		error = errno;
 		if (write(failure, &error, sizeof(error)) < 0)
@@ -183,7 +185,7 @@ _Noreturn static void command_child(const char *path, char *const *command, int 
 	_exit(127);
 }
 
-/* 0 once the child has become the command: exec closes its end of the pipe. */
+/* 0 when the child has executed the command: exec closes its end of the pipe. */
 static int command_began(struct bpf_tracer *t, const char *name, int failure, struct lp_err *err)
 {
 	int error = 0;

@@ -25,7 +25,7 @@ struct backend {
 	atomic_int tid; /* of the thread */
 	sem_t asked, answered;
 	struct sigaction wake_before;
-	bool runs; /* there is a thread */
+	bool runs; /* the thread exists */
 
 	/* The request, and the answer. */
 	enum request request;
@@ -43,8 +43,8 @@ static void *serve(void *arg)
 	struct backend *b = arg;
 	sigset_t mine;
 
-	/* SIGCHLD comes at every stop. It has no handler, and must not be blocked then: only so the
-	 * kernel drops it, instead of waking another thread for it. */
+	/* SIGCHLD comes at every stop. It has no handler, and must not be blocked: then the kernel
+	 * drops it instead of waking another thread. */
 	sigemptyset(&mine);
 	sigaddset(&mine, WAKE);
 	sigaddset(&mine, SIGCHLD);
@@ -70,7 +70,7 @@ static struct timespec in_ns(int64_t ns)
 	return (struct timespec){at / 1000000000, at % 1000000000};
 }
 
-/* Have the tracer do something, and make it stop after `timeout_ns` or at a signal to us. */
+/* Let the tracer do something, and stop it after `timeout_ns` or at a signal to this thread. */
 static int ask(struct backend *b, enum request request, int64_t timeout_ns, struct lp_err *err)
 {
 	struct timespec until = in_ns(timeout_ns);
@@ -83,7 +83,7 @@ static int ask(struct backend *b, enum request request, int64_t timeout_ns, stru
 		return b->result;
 	atomic_store(&b->tracer.stop, true);
 	do {
-		/* Repeatedly: it may just be about to wait. */
+		/* Repeatedly, because it may be just about to wait. */
 		pthread_kill(b->thread, WAKE);
 		until = in_ns(WAKE_AGAIN_NS);
 	} while (sem_clockwait(&b->answered, CLOCK_MONOTONIC, &until) < 0);
@@ -108,7 +108,7 @@ static int discard(void *ctx, const struct trace_event *e)
 	return 0;
 }
 
-/* A command under a filter cannot continue without a tracer: it gets the time to end by itself
+/* A command under a filter cannot continue without a tracer, so it gets some time to end by itself
  * before the end of the tracer kills it. */
 static void end_filtered(struct backend *b)
 {
@@ -201,7 +201,7 @@ static int ptrace_poll(void *state, int timeout_ms, struct lp_err *err)
 {
 	int r = ask(state, REQUEST_POLL, timeout_ms > 0 ? timeout_ms * INT64_C(1000000) : 0, err);
 
-	/* The receiver of the events has described the failure. */
+	/* The receiver of the events has already described the failure. */
 	return r < 0 && err && !err->code ? lp_err_sys(err, r, "cannot handle a traced event") : r;
 }
 
@@ -243,7 +243,7 @@ static int ptrace_command_status(void *state)
 	return ((struct backend *)state)->tracer.command_status;
 }
 
-/* Try it on a child of our own. */
+/* Try it on a child process. */
 static int try_on(pid_t child, struct lp_err *err)
 {
 	struct __ptrace_syscall_info info;
@@ -283,7 +283,7 @@ static int ptrace_probe(struct lp_err *err)
 	return r;
 }
 
-/* The kernel works on its own there; no thread makes a call that could be stopped. */
+/* There the kernel works without any call of a thread that could be stopped. */
 static const char *ptrace_unseen(void)
 {
 	return "io_uring";

@@ -1,9 +1,9 @@
-/* Catches the messages of libbpf, which it would print to standard error. */
+/* Catches the messages that libbpf would print to standard error. */
 #ifndef TRACE_BPF_COMPLAINT_H
 #define TRACE_BPF_COMPLAINT_H
 
-/* Start to catch them, and forget earlier ones. With LIMPET_BPF_VERBOSE in the environment they are
- * printed, too. */
+/* Start to catch them, and forget earlier ones. If LIMPET_BPF_VERBOSE is set in the environment,
+ * they are printed as well. */
 void bpf_complaint_listen(void);
 
 /* The first message, which is the most useful; "" if there is none. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* May the sample before the current one still be reported? */
+/* Can the sample before the current one still be changed? */
 static bool has_own_sample_before(const struct lp_batch *b)
 {
 	return b->n_samples >= (b->carry ? 3u : 2u);

@@ -59,7 +59,7 @@ static int call_openat(const struct step *s)
 	return open_path(s, (int)s->e->args[0], s->e->args[2]);
 }
 
-/* Its flags are in memory that was not copied; /proc has them. */
+/* Its flags are in memory that was not copied, so read them from /proc. */
 static int call_openat2(const struct step *s)
 {
 	uint64_t flags = 0;
@@ -86,8 +86,8 @@ static int call_close(const struct step *s)
 
 	if (!slot)
 		return 0;
-	/* Calls of several threads end in another order than they took effect: a close that began
-	 * before its number was assigned again was of the former one. */
+	/* Calls of several threads may end in another order than they took effect: a close that
+	 * began before its number was reused belongs to the old file. */
 	if (s->end_ns < slot->made_ns || (slot->replaced && s->e->start_ns < slot->made_ns)) {
 		slot->replaced -= slot->replaced > 0;
 		return 0;
@@ -155,7 +155,8 @@ static int call_fcntl(const struct step *s)
 	}
 }
 
-/* The value of FIONBIO is in memory that was not copied; /proc has it, as long as it is open. */
+/* The value of FIONBIO is in memory that was not copied; read it from /proc while the descriptor is
+ * open. */
 static void set_nonblock(const struct step *s, int fd, struct fd_slot *slot)
 {
 	bool blocks = false, cloexec;
@@ -180,7 +181,7 @@ static int call_ioctl(const struct step *s)
 	return 0;
 }
 
-/* What socket() and socketpair() make: the kind and the name as long as it has no other. */
+/* The result of socket() and socketpair(): the kind, and the initial name. */
 static unsigned socket_file(uint64_t domain, uint64_t type, uint64_t protocol, const char **ret)
 {
 	static const struct {
@@ -293,7 +294,7 @@ static int call_accept4(const struct step *s)
 	return accept_with(s, s->e->args[3]);
 }
 
-/* Also of one that is in progress: its ends are known. */
+/* Also for a connection in progress: its ends are known. */
 static int call_connect(const struct step *s)
 {
 	int fd = (int)s->e->args[0], r;
@@ -366,7 +367,7 @@ static int call_chroot(const struct step *s)
 	return process_set_text(&s->p->root, strcmp(path, "/") != 0 ? path : "");
 }
 
-/* signalfd of an existing one only changes it. */
+/* signalfd on an existing descriptor only changes it. */
 static int call_signalfd(const struct step *s)
 {
 	struct fresh f = {.fd = (int)s->e->ret,
@@ -384,7 +385,7 @@ static int call_signalfd(const struct step *s)
 	return step_make(s, &f);
 }
 
-/* Those of which a path is the name. */
+/* Calls with a path as the name. */
 static int call_memfd_create(const struct step *s)
 {
 	char name[256] = "/memfd:";
@@ -401,8 +402,8 @@ static int call_memfd_create(const struct step *s)
 	return step_make(s, &f);
 }
 
-/* All the others: the argument with the flags, the bits for close-on-exec and non-blocking, and the
- * name. */
+/* All other calls: the argument with the flags, the bits for close-on-exec and non-blocking, and
+ * the name. */
 struct plain {
 	const char *name;
 	int8_t flags_arg; /* -1: none */
@@ -500,8 +501,8 @@ static const call_fn calls[SYSCALL_MAX] = {
 #endif
 };
 
-/* Close releases the number even if it fails, unless it was not open; a connection in progress has
- * its ends. Every other failed call changed nothing. */
+/* close releases the number even if it fails, unless it was not open; a connection in progress has
+ * its ends. All other failed calls changed nothing. */
 static bool took_effect(unsigned nr, int64_t ret)
 {
 	if (ret >= 0)

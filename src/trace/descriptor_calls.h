@@ -15,9 +15,10 @@ struct descriptors {
 	void *ctx;
 	struct processes processes;
 	uint64_t next_id;
-	bool lost; /* events were lost: descriptors may be in use whose opening was not seen */
-	/* Processes that were not in /proc when they were looked up, so that they are not looked up
-	 * at every event. By their low bits. */
+	bool lost; /* events were lost, so descriptors may be in use although their opening was not
+		    * recorded */
+	/* Processes that were missing in /proc, so that they are not looked up at every event.
+	 * Indexed by their low bits. */
 	pid_t gone[DESCRIPTORS_GONE];
 	struct net_sockets net;
 };
@@ -27,7 +28,7 @@ struct step {
 	struct descriptors *d;
 	struct process *p;
 	const struct trace_event *e;
-	int64_t end_ns; /* when it had ended */
+	int64_t end_ns; /* when it ended */
 };
 
 /* A new descriptor. */
@@ -39,27 +40,27 @@ struct fresh {
 	const struct trace_endpoints *ends; /* or NULL */
 };
 
-/* Put an open file (its reference is taken over) at a descriptor and report the change. 0, -ENOMEM,
+/* Assign an open file to a descriptor, take over its reference, and report the change. 0, -ENOMEM,
  * or the result of the receiver. */
 int step_put(const struct step *s, int fd, int from, unsigned change, struct open_file *file,
 	bool cloexec);
 
-/* Make an open file and put it there. */
+/* Create an open file and assign it. */
 int step_make(const struct step *s, const struct fresh *f);
 
-/* Look it up in /proc, if it is not known otherwise. If it is already gone its name is "?"; with
- * TRACE_FD_SEEN nothing changes. */
+/* Look it up in /proc, if there is no other information. If it is already gone, its name is "?";
+ * with TRACE_FD_SEEN nothing changes. */
 int step_look(const struct step *s, int fd, unsigned change, bool cloexec);
 
 /* Drop a descriptor and report the reason. */
 int step_close(const struct step *s, int fd, unsigned change);
 
-/* Give the process a table of its own. */
+/* Give the process its own table. */
 int step_unshare(const struct step *s);
 
-/* Apply a system call; those that change no table return 0 at once. */
+/* Apply a system call; returns 0 immediately if it changes no table. */
 int descriptor_call(const struct step *s);
-/* Does the call of an event matter here? */
+/* Does the call of an event change descriptors? */
 bool descriptor_call_matters(const struct trace_event *e);
 
 #endif

@@ -68,7 +68,7 @@ static bool parse_end(const char *text, uint8_t ret_address[16], uint16_t *ret_p
 #define INET_WORDS 10
 #define UNIX_WORDS 7
 
-/* Cut the first `n` words off a line; returns the rest, NULL if there are fewer. */
+/* Split off the first `n` words of a line; returns the rest, or NULL if there are fewer. */
 static char *cut_words(char *line, char **words, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ static char *cut_words(char *line, char **words, unsigned n)
 	return line + strspn(line, " ");
 }
 
-/* A line of tcp, tcp6, udp or udp6; 0 also for other lines (the heading). */
+/* Parse a line of tcp, tcp6, udp or udp6; 0 also for other lines (the heading). */
 static int take_inet(struct net_sockets *s, char *line, bool tcp)
 {
 	struct net_socket socket = {.file = tcp ? TRACE_FILE_TCP : TRACE_FILE_SOCKET};

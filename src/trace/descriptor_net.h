@@ -11,8 +11,8 @@
 struct net_socket {
 	uint64_t inode;
 	uint8_t file;		     /* TRACE_FILE_TCP or TRACE_FILE_SOCKET */
-	bool accepted;		     /* its local port is one with a listener */
-	struct trace_endpoints ends; /* of TCP; without a remote one: it listens */
+	bool accepted;		     /* its local port has a listener */
+	struct trace_endpoints ends; /* for TCP; without a remote end it listens */
 	char *name;		     /* "tcp 10.0.0.1:24007 10.0.0.9:49151", "unix /run/x" */
 };
 
@@ -26,8 +26,8 @@ struct net_sockets {
 
 void net_sockets_release(struct net_sockets *s);
 
-/* Read those that process `pid` sees, unless they were read less than `max_age_ns` ago. Missing
- * files are skipped. 0 or -ENOMEM. */
+/* Read the sockets that process `pid` can use, unless they were read less than `max_age_ns` ago.
+ * Missing files are skipped. 0 or -ENOMEM. */
 int net_sockets_read(
 	struct net_sockets *s, const char *proc, pid_t pid, int64_t now_ns, int64_t max_age_ns);
 

@@ -7,9 +7,9 @@
 #define DESCRIPTOR_PATH_MAX 8192
 
 /* Join `path` (`len` bytes, no NUL) to `base`, or to `root` if it is absolute, and remove "//",
- * "/./" and "/../" textually: symbolic links are not resolved. ".." does not lead out of `root` (""
- * for none). Without an absolute base the path stays as it is. Returns `buf`, truncated if it does
- * not fit. */
+ * "/./" and "/../" textually: symbolic links are not resolved. ".." does not leave `root` ("" for
+ * none). Without an absolute base the path is not changed. Returns `buf`, truncated if it does not
+ * fit. */
 const char *descriptor_path_join(char buf[DESCRIPTOR_PATH_MAX], const char *root, const char *base,
 	const char *path, size_t len);
 

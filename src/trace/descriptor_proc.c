@@ -36,12 +36,12 @@ static unsigned file_of_mode(unsigned mode)
 		return TRACE_FILE_PIPE;
 	case S_IFCHR:
 		return TRACE_FILE_DEVICE;
-	default: /* epoll and its like have none */
+	default: /* epoll and similar files have none */
 		return TRACE_FILE_OTHER;
 	}
 }
 
-/* By the link alone, if the file cannot be examined. */
+/* Classify by the link, if the file cannot be examined. */
 static unsigned file_of_name(const char *name)
 {
 	static const struct {
@@ -57,7 +57,7 @@ static unsigned file_of_name(const char *name)
 	return TRACE_FILE_OTHER;
 }
 
-/* AT_STATX_DONT_SYNC: a file system whose server hangs must not hang its observer. */
+/* AT_STATX_DONT_SYNC: a file system with a hanging server must not block the tracer. */
 static unsigned classify(int dir, const char *path, const char *name)
 {
 	struct statx st;

@@ -17,16 +17,16 @@ struct proc_fd {
 	char name[PROC_NAME_MAX]; /* the target of its link */
 };
 
-/* The directory of a process, open for the functions below; -ENOENT or -ESRCH: it is gone. */
+/* Open the directory of a process, for the functions below; -ENOENT or -ESRCH: it is gone. */
 int proc_open(const char *proc, pid_t pid);
 
-/* One descriptor. -ENOENT: it is not open. Never waits for the file system behind it. */
+/* Read one descriptor. -ENOENT: it is not open. Never waits for the file system. */
 int proc_fd_read(int dir, int fd, struct proc_fd *ret);
 
-/* Its flags alone (fdinfo). */
+/* Read only its flags (fdinfo). */
 int proc_fd_flags(int dir, int fd, bool *ret_blocks, bool *ret_cloexec);
 
-/* Call `fn` for the number of every open descriptor; stops where it returns non-zero. */
+/* Call `fn` for the number of every open descriptor; stops when it returns non-zero. */
 int proc_fds(int dir, int (*fn)(void *ctx, int fd), void *ctx);
 
 /* The text of a small file ("comm") without its last newline, and the target of a link ("cwd"); ""

@@ -129,7 +129,7 @@ void processes_release(struct processes *ps)
 	*ps = (struct processes){0};
 }
 
-/* Ids of processes are handed out one after the other, so their low bits are as good as a hash. */
+/* Process ids are assigned consecutively, so their low bits are as good as a hash. */
 static struct process **bucket(const struct processes *ps, pid_t pid)
 {
 	return &ps->buckets[(size_t)pid & (ps->n_buckets - 1)];

@@ -1,5 +1,5 @@
-/* Open files, the tables that hold them, and the processes that have the tables: only memory and
- * reference counts; descriptors.c and descriptor_calls.c apply events to them.
+/* Open files, the tables that hold them, and the processes that have the tables. This file has only
+ * memory and reference counts; descriptors.c and descriptor_calls.c apply events.
  */
 #ifndef TRACE_DESCRIPTOR_TABLE_H
 #define TRACE_DESCRIPTOR_TABLE_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* An open file: dup, fork and passing share it. */
+/* An open file; dup, fork and passing share it. */
 struct open_file {
 	uint32_t refs;
 	uint8_t file; /* enum trace_file */
 	bool blocks, accepted;
-	bool told; /* it listens, which was reported */
+	bool told; /* it was reported that it listens */
 	uint64_t id;
 	struct trace_endpoints ends;
-	char *name;	    /* `inline_name`, or memory of its own */
+	char *name;	    /* `inline_name`, or separate memory */
 	char inline_name[]; /* its first name */
 };
 
-/* NULL: out of memory. One reference is the caller's. */
+/* NULL: out of memory. The caller has one reference. */
 struct open_file *open_file_new(unsigned file, uint64_t id, const char *name);
 int open_file_rename(struct open_file *f, const char *name); /* 0 or -ENOMEM */
 struct open_file *open_file_ref(struct open_file *f);
@@ -30,9 +30,9 @@ void open_file_unref(struct open_file *f);
 
 struct fd_slot {
 	struct open_file *file; /* NULL: not open */
-	int64_t made_ns;	/* when the call that made it ended */
+	int64_t made_ns;	/* when the call that created it ended */
 	bool cloexec;
-	/* The number of its predecessors whose closing was not seen: their closes are still to
+	/* The number of its predecessors for which no close was recorded: their closes will still
 	 * come.
 	 */
 	unsigned replaced;
@@ -57,8 +57,8 @@ static inline struct fd_slot *fd_table_get(const struct fd_table *t, int fd)
 	return fd >= 0 && (size_t)fd < t->cap && t->slots[fd].file ? &t->slots[fd] : NULL;
 }
 
-/* Put a file there; takes over the caller's reference, also when it fails (-ENOMEM). -ERANGE: it is
- * beyond FD_TABLE_MAX. */
+/* Assign a file. Takes over the caller's reference, even if it fails (-ENOMEM). -ERANGE: the
+ * descriptor is beyond FD_TABLE_MAX. */
 int fd_table_put(struct fd_table *t, int fd, struct open_file *file, bool cloexec, int64_t made_ns);
 void fd_table_drop(struct fd_table *t, int fd);
 
@@ -66,25 +66,25 @@ void fd_table_drop(struct fd_table *t, int fd);
 
 struct process {
 	struct process *next; /* in its bucket */
-	pid_t pid;	      /* or the id of a thread that has a table of its own */
-	pid_t owner;	      /* the process that thread belongs to; else `pid` */
-	bool read;	      /* its table is known: read from /proc or inherited */
+	pid_t pid;	      /* or the id of a thread that has its own table */
+	pid_t owner;	      /* the process of that thread; otherwise `pid` */
+	bool read;	      /* its table is known, because it was read from /proc or inherited */
 	struct fd_table *table;
-	char *cwd, *root; /* "" if not known, and for the usual root */
+	char *cwd, *root; /* "" if unknown, and for the usual root */
 	char comm[PROCESS_COMM_MAX];
 };
 
 struct processes {
 	struct process **buckets;
 	size_t n_buckets, n;
-	struct process *last; /* the last result: events usually come in runs of one process */
-	size_t n_private;     /* threads with tables of their own */
+	struct process *last; /* the last result: events of one process are often consecutive */
+	size_t n_private;     /* threads with their own tables */
 };
 
 void processes_release(struct processes *ps);
 struct process *processes_find(struct processes *ps, pid_t pid);
-/* Add a new one, with this table (its reference is taken over, also on failure) and empty texts.
- * NULL: out of memory. */
+/* Add a process with this table and empty texts. Takes over the reference to the table, even on
+ * failure. NULL: out of memory. */
 struct process *processes_add(struct processes *ps, pid_t pid, pid_t owner, struct fd_table *table);
 /* Remove a process and the private tables of its threads. */
 void processes_remove(struct processes *ps, pid_t pid);

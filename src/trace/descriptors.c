@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sockets that are read from /proc have the inode as their number, all others are counted. */
+/* Sockets that were read from /proc have the inode as their id; all others are counted. */
 #define ID_OF_INODE (UINT64_C(1) << 63)
-/* How old the list of sockets may be: for a whole table, and for one that it does not have. */
+/* The maximum age of the list of sockets: for a whole table, and for a missing socket. */
 #define NET_FRESH_NS 1000000000
 #define NET_RETRY_NS 100000000
-/* Listening sockets are among the first that a server opens. */
+/* Listening sockets are among the first ones that a server opens. */
 #define LISTENING_FDS_MAX 4096
 
 struct descriptors *descriptors_new(
@@ -78,7 +78,7 @@ static int tell(const struct step *s, int fd, int from, unsigned change, const s
 	return r;
 }
 
-/* Was the previous one replaced by this very call, or is its close yet to come? */
+/* Did this call replace the previous file, or will its close still come? */
 static bool took_place(const struct step *s, unsigned change)
 {
 	const struct syscall_info *call = s->e ? trace_event_syscall(s->e) : NULL;
@@ -130,7 +130,7 @@ int step_close(const struct step *s, int fd, unsigned change)
 	return r;
 }
 
-/* Add a child of the current process: it is like it, with `table`. */
+/* Add a child of the current process: a copy of it, with `table`. */
 static int add_born(const struct step *s, pid_t id, pid_t owner, struct fd_table *table)
 {
 	struct process *p = processes_add(&s->d->processes, id, owner, table);
@@ -146,7 +146,7 @@ static int add_born(const struct step *s, pid_t id, pid_t owner, struct fd_table
 	return r == 0 ? tell_one(s, id, -1, s->p->pid, TRACE_FD_FORK, NULL) : r;
 }
 
-/* A thread that no longer shares has an entry of its own from then on. */
+/* From then on, a thread that no longer shares the table has its own entry. */
 static int unshare_thread(const struct step *s)
 {
 	return add_born(s, s->e->tid, s->p->pid, fd_table_copy(s->p->table));
@@ -168,7 +168,7 @@ int step_unshare(const struct step *s)
 	return 0;
 }
 
-/* An open TCP connection is the same wherever it appears. */
+/* An open TCP connection is the same in all processes. */
 static struct open_file *find_connection(struct descriptors *d, const struct trace_endpoints *ends)
 {
 	for (size_t i = 0; i < d->processes.n_buckets; i++) {
@@ -249,7 +249,7 @@ int step_look(const struct step *s, int fd, unsigned change, bool cloexec)
 struct reading {
 	const struct step *s;
 	int dir;
-	unsigned n; /* descriptors looked at */
+	unsigned n; /* descriptors examined */
 };
 
 static int read_one(void *ctx, int fd)
@@ -267,7 +267,7 @@ static pid_t *gone_at(struct descriptors *d, pid_t pid)
 	return &d->gone[pid & (DESCRIPTORS_GONE - 1)];
 }
 
-/* The entry of a process with the data of its directory, except for its descriptors. */
+/* The entry of a process with data from its directory, except for its descriptors. */
 static int process_meet(struct descriptors *d, pid_t pid, int dir, struct process **ret)
 {
 	char text[PROC_NAME_MAX];
@@ -287,7 +287,7 @@ static int process_meet(struct descriptors *d, pid_t pid, int dir, struct proces
 	return r;
 }
 
-/* Read all of a process; NULL in `ret`: it is gone. */
+/* Read everything about a process; NULL in `ret`: it is gone. */
 static int process_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct process **ret)
 {
 	_cleanup_close_ int dir = proc_open(d->proc, pid);
@@ -305,7 +305,7 @@ static int process_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct
 		return r;
 	s.p->read = true;
 	r = proc_fds(dir, read_one, &reading);
-	/* Other users' processes hide their descriptors; their later activity can be seen.
+	/* Processes of other users hide their descriptors, but their later activity is visible.
 	 */
 	if (r == -EACCES || r == -ENOENT || r == -ESRCH)
 		r = 0;
@@ -328,7 +328,7 @@ int descriptors_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp
 	return report(process_read(d, pid, now_ns, &p), pid, err);
 }
 
-/* The process, or thread with a table of its own, that an event is of; NULL in `ret`: unknown. */
+/* The process of an event, or the thread with its own table; NULL in `ret`: unknown. */
 static int process_of(struct descriptors *d, const struct trace_event *e, struct process **ret)
 {
 	struct process *p = NULL;
@@ -343,7 +343,7 @@ static int process_of(struct descriptors *d, const struct trace_event *e, struct
 	return process_read(d, e->pid, e->start_ns + e->dur_ns, ret);
 }
 
-/* The child has the parent's table, or a copy of it. */
+/* The child shares the table of its parent, or has a copy of it. */
 static int inherit(const struct step *s, pid_t child, pid_t owner)
 {
 	bool shares = s->e->args[0] & CLONE_FILES;
@@ -351,7 +351,7 @@ static int inherit(const struct step *s, pid_t child, pid_t owner)
 
 	if (shares)
 		table->refs++;
-	processes_remove(&s->d->processes, child); /* whose end was lost */
+	processes_remove(&s->d->processes, child); /* its end was lost */
 	return add_born(s, child, owner, table);
 }
 
@@ -369,7 +369,7 @@ static int apply_fork(const struct step *s)
 	return s->e->args[0] & CLONE_FILES ? 0 : inherit(s, child, s->p->owner);
 }
 
-/* "/usr/sbin/glusterfsd" -> "glusterfsd", as the kernel does it. */
+/* "/usr/sbin/glusterfsd" -> "glusterfsd", like the kernel. */
 static void set_comm(struct process *p, const struct trace_event *e)
 {
 	const char *slash = e->text ? memrchr(e->text, '/', e->text_len) : NULL;
@@ -380,8 +380,8 @@ static void set_comm(struct process *p, const struct trace_event *e)
 		snprintf(p->comm, sizeof(p->comm), "%.*s", len < 15 ? len : 15, name);
 }
 
-/* Exec ends all other threads, unshares the table and closes marked descriptors; what /proc showed
- * after it belongs to the new program. */
+/* Exec ends all other threads, unshares the table and closes marked descriptors; later data of
+ * /proc belongs to the new program. */
 static int apply_exec(struct step *s)
 {
 	int r = 0;
@@ -408,8 +408,8 @@ static int apply_exec(struct step *s)
 	return r;
 }
 
-/* After a loss: a descriptor on which a call succeeded is open, whether or not its opening was
- * seen. */
+/* After a loss: if a call on a descriptor succeeded, it is open, even if its opening was not
+ * recorded. */
 static int meet_lost(const struct step *s)
 {
 	int fd = s->e->ret >= 0 ? trace_event_fd(s->e) : -1;
@@ -428,8 +428,8 @@ static int apply_call(struct step *s)
 	return descriptor_call(s);
 }
 
-/* A process that was gone before /proc could be read: the name of what it executes is known, and
- * its later opens. */
+/* A process was gone before /proc could be read: the name of its program is known, and its later
+ * opens. */
 static int meet_unread(struct descriptors *d, pid_t pid, struct process **ret)
 {
 	*gone_at(d, pid) = 0;
@@ -496,7 +496,7 @@ bool descriptors_get(struct descriptors *d, pid_t pid, int fd, struct descriptor
 	return p && describe(fd_table_get(p->table, fd), ret);
 }
 
-/* Is the slot what /proc shows? A socket that got its ends since is another. */
+/* Does the slot match /proc? A socket that was connected since then is another one. */
 static bool same(const struct step *s, const struct fd_slot *slot, const struct proc_fd *seen)
 {
 	const struct open_file *f = slot ? slot->file : NULL;
@@ -537,7 +537,7 @@ bool descriptors_look(
 	return describe(fd_table_get(s.p->table, fd), ret);
 }
 
-/* Does the socket behind a descriptor listen for connections? */
+/* Does the socket of a descriptor listen for connections? */
 static bool listens(const struct reading *r, int fd)
 {
 	const struct net_socket *socket;

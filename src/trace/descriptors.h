@@ -1,4 +1,4 @@
-/* The descriptor tables of traced processes, kept up to date from events alone.
+/* The descriptor tables of traced processes, updated only from events.
  *
  * Before tracing they are read from /proc (TRACE_FD_BEFORE); from then on every event that changes
  * a table is applied, and each change is reported, which is the descriptor log.
@@ -12,14 +12,14 @@
 
 struct descriptors;
 
-/* `change` is called for every change, in order (may be NULL); a return value other than 0 ends the
- * call that caused it and is returned by that. `proc` is "/proc", or a directory like it. */
+/* `change` is called for every change, in order (may be NULL); a result other than 0 ends the
+ * causing call, which returns it. `proc` is "/proc", or a similar directory. */
 struct descriptors *descriptors_new(
 	const char *proc, int (*change)(void *ctx, const struct trace_descriptor *d), void *ctx);
 void descriptors_free(struct descriptors *d);
 
-/* Read the table, the working directory and the sockets of an existing process. A process that is
- * gone is ignored: 0. */
+/* Read the table, the working directory and the sockets of an existing process. 0 if the process is
+ * gone. */
 int descriptors_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
 
 /* Apply an event. Processes that were neither read nor forked from known ones are read from /proc
@@ -29,23 +29,24 @@ int descriptors_apply(struct descriptors *d, const struct trace_event *e, struct
 struct descriptor {
 	uint8_t file;  /* enum trace_file */
 	bool blocks;   /* O_NONBLOCK is not set */
-	bool accepted; /* by this process: it is the server's end */
-	uint64_t id;   /* of the open file: the same for all that share it by dup, fork, passing */
+	bool accepted; /* accepted by this process: it is the server's end */
+	uint64_t id;   /* of the open file: the same for all descriptors that share it by dup, fork
+			* or passing */
 	struct trace_endpoints ends; /* of a TCP socket; family 0: not connected */
 	const char *name; /* as in struct trace_descriptor; valid until the next change */
 };
 
-/* The present meaning of a descriptor; false: it is not open, as far as is known. */
+/* The current meaning of a descriptor; false: it is not open, as far as known. */
 bool descriptors_get(struct descriptors *d, pid_t pid, int fd, struct descriptor *ret);
 
-/* The same without applied events (summaries): asks /proc now. Reports the change TRACE_FD_SEEN if
+/* The same without applied events (summaries): reads /proc now. Reports the change TRACE_FD_SEEN if
  * it is new. */
 bool descriptors_look(
 	struct descriptors *d, pid_t pid, int fd, int64_t now_ns, struct descriptor *ret);
 
-/* Report (TRACE_FD_SEEN) the TCP sockets on which a process listens, each once: such a process
- * serves, even if it has no clients. Examines its first few thousand descriptors; a process that is
- * gone or hides them is ignored: 0. */
+/* Report (TRACE_FD_SEEN) the TCP sockets on which a process listens, each once. Such a process is a
+ * server, even if it has no clients. Examines its first few thousand descriptors; 0 if the process
+ * is gone or hides them. */
 int descriptors_listening(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
 
 /* Forget a process that ended. */

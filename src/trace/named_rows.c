@@ -50,7 +50,7 @@ void named_rows_free(struct named_rows *r)
 	free(r);
 }
 
-/* The row of that name, or "other" if there are too many; NULL: out of memory. */
+/* The row with this name, or "other" if there are too many; NULL: out of memory. */
 static struct row *row_named(struct named_rows *r, const char *name)
 {
 	char *copy;
@@ -94,7 +94,7 @@ void named_rows_tick(struct named_rows *r)
 		strmap_remove(&r->names, row->name);
 		free(row->name);
 		*row = r->items[--r->n];
-		if (i < r->n) /* it is there, so it takes no room */
+		if (i < r->n) /* it exists, so it needs no memory */
 			strmap_put(&r->names, row->name, (uint32_t)i);
 	}
 }

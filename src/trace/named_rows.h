@@ -8,9 +8,9 @@
 
 struct named_rows;
 
-/* Rows of this schema, whose columns are counters, at most `max` of them; further names are counted
- * as "other". A row that does not grow in `idle_periods` is removed. The strings must live as long.
- * NULL: out of memory. */
+/* Create rows with this schema, which has only counters. There are at most `max` rows; further
+ * names are counted as "other". A row that does not grow in `idle_periods` is removed. The strings
+ * must outlive the rows. NULL: out of memory. */
 struct named_rows *named_rows_new(
 	const char *observer, const struct lp_schema *schema, size_t max, uint32_t idle_periods);
 void named_rows_free(struct named_rows *r);
@@ -18,10 +18,10 @@ void named_rows_free(struct named_rows *r);
 /* Add to each column of a row. 0 or -ENOMEM. */
 int named_rows_add(struct named_rows *r, const char *name, const int64_t *growth);
 
-/* A period is over: idle rows are removed. */
+/* A period is over: remove idle rows. */
 void named_rows_tick(struct named_rows *r);
 
-/* Fill the current sample of sink->batch. 1: some of it shows in the next one only. */
+/* Fill the current sample of sink->batch. 1: some of it shows only in the next one. */
 int named_rows_fill(struct named_rows *r, struct collect_sink *sink, struct lp_err *err);
 
 /* Call `fn` for every row, with its counts so far. */

@@ -23,7 +23,8 @@ const char *names_get(const struct names *n, pid_t pid)
 
 int names_set(struct names *n, pid_t pid, const char *text, size_t len)
 {
-	char copy[NAMES_TEXT_MAX]; /* it may be the name of another, which moves when there are more
+	char copy[NAMES_TEXT_MAX]; /* a copy, because the name of another process moves when the
+				    * array grows
 				    */
 	uint32_t at;
 

@@ -1,5 +1,5 @@
-/* The names of processes whose descriptors are not followed: a summary's processes may be gone
- * before /proc can be read, but their births and programs are reported.
+/* The names of processes if descriptors are not followed: in a summary, processes may be gone
+ * before /proc can be read, but their forks and programs are reported.
  */
 #ifndef TRACE_NAMES_H
 #define TRACE_NAMES_H
@@ -22,13 +22,13 @@ struct names {
 
 void names_release(struct names *n);
 
-/* NULL: not known. Valid until the next change. */
+/* The name of a process; NULL: unknown. Valid until the next change. */
 const char *names_get(const struct names *n, pid_t pid);
 
-/* 0 or -ENOMEM. A name is truncated as the kernel does it. */
+/* Set a name; it is truncated like in the kernel. 0 or -ENOMEM. */
 int names_set(struct names *n, pid_t pid, const char *text, size_t len);
 
-/* The program that an event (TRACE_EXEC) began: the last part of its path. */
+/* Note the program of an event (TRACE_EXEC): the last part of its path. */
 int names_exec(struct names *n, const struct trace_event *e);
 
 void names_drop(struct names *n, pid_t pid);

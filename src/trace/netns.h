@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The number of its namespace (that of the link ns/net); `pid` 0: our own. False: it has ended, or
- * it is not permitted. */
+/* The number of a process's namespace (from the link ns/net); `pid` 0: this process. False: it has
+ * ended, or access is not permitted. */
 bool netns_of(const char *proc, int pid, uint64_t *ret);
 
-/* Does the process live in namespace `netns`? With 0 every process does. */
+/* Is the process in namespace `netns`? If `netns` is 0, every process is. */
 bool netns_holds(const char *proc, uint64_t netns, int pid);
 
 #endif

@@ -14,10 +14,10 @@
 
 struct finder {
 	const char *proc;
-	bool live; /* the running system, not a test's directory */
+	bool live; /* the running system, not the directory of a test */
 	uint16_t *ports;
 	unsigned n, max;
-	ino_t spaces[SPACES_MAX]; /* network namespaces that were examined */
+	ino_t spaces[SPACES_MAX]; /* examined network namespaces */
 	unsigned n_spaces;
 };
 

@@ -4,8 +4,8 @@
 
 #include "trace/backend.h"
 
-/* For all present targets (and for a command, of this process). `proc` is "/proc", or a directory
- * like it. At most `max`, each once; returns their number. */
+/* Find the ports of all current targets (for a command, those of this process). `proc` is "/proc",
+ * or a similar directory. At most `max`, each once; returns their number. */
 unsigned trace_ports_find(
 	const char *proc, const struct trace_targets *targets, uint16_t *ret, unsigned max);
 

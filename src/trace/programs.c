@@ -33,7 +33,7 @@ void trace_programs_note(struct trace_programs *p, pid_t pid)
 	uid_t uid;
 
 	if (n < 0 || !proc_uid(pid, &uid) || !proc_comm(pid, name, sizeof(name)))
-		return; /* gone, or a thread of the kernel's */
+		return; /* gone, or a kernel thread */
 	path[n] = '\0';
 	one = find(p, name, path, uid);
 	if (!one && p->n == TRACE_PROGRAMS_MAX) {

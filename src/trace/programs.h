@@ -1,4 +1,5 @@
-/* The programs and users of traced processes: a name proves little, as any process can have it. */
+/* The programs and users of traced processes. A name proves little, because any process can have
+ * it. */
 #ifndef TRACE_PROGRAMS_H
 #define TRACE_PROGRAMS_H
 
@@ -19,7 +20,7 @@ struct trace_program {
 struct trace_programs {
 	struct trace_program items[TRACE_PROGRAMS_MAX]; /* in the order in which they were found */
 	unsigned n;
-	uint64_t n_more; /* processes of yet others */
+	uint64_t n_more; /* processes of other programs */
 };
 
 void trace_programs_release(struct trace_programs *p);

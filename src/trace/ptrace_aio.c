@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#define BATCH 128	  /* read at once from the process */
-#define WAITING_MAX 8192u /* of one process */
+#define BATCH 128	  /* items to read at once from the process */
+#define WAITING_MAX 8192u /* per process */
 
 struct aio_item {
-	uint64_t context, iocb; /* addresses in the process: together they are its name */
+	uint64_t context, iocb; /* addresses in the process; together they identify it */
 	uint64_t seq;
 	int64_t start_ns;
 	uint64_t args[4];
@@ -25,7 +25,7 @@ void aio_release(struct aio *a)
 	*a = (struct aio){0};
 }
 
-/* The call that an operation is equivalent to, -1 if there is none. */
+/* The equivalent call of an operation; -1 if there is none. */
 static int call_of(unsigned opcode)
 {
 	switch (opcode) {
@@ -62,7 +62,7 @@ static void drop(struct aio *a, size_t i)
 	a->items[i] = a->items[--a->n];
 }
 
-/* Keep one; 1 if another had to be forgotten for it. */
+/* Keep a submission; 1 if another one had to be forgotten for it. */
 static int keep(struct aio *a, const struct aio_item *item)
 {
 	size_t i = find(a, item->context, item->iocb);
@@ -127,7 +127,7 @@ static int tell(struct aio *a, const struct trace_event *call, const struct io_e
 	struct trace_event e = {.what = TRACE_ASYNC, .pid = call->pid, .tid = call->tid};
 
 	if (i == a->n)
-		return 0; /* submitted before tracing began, or no operation on a file */
+		return 0; /* submitted before tracing began, or not an operation on a file */
 	e.seq = item->seq;
 	e.start_ns = item->start_ns;
 	e.dur_ns = call->start_ns + call->dur_ns - item->start_ns;

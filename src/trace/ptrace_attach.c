@@ -1,4 +1,4 @@
-/* Finding the targets of a trace and seizing their threads. */
+/* Finds the targets of a trace and attaches to their threads. */
 #include "trace/ptrace_tracer.h"
 
 #include "trace/ptrace_proc.h"
@@ -16,10 +16,10 @@ struct seizing {
 	struct ptrace_tracer *t;
 	pid_t pid;
 	unsigned n_new, n_known;
-	int failed; /* the last failure to seize a thread that is there */
+	int failed; /* the last failure to attach to an existing thread */
 };
 
-/* Seize a thread and have it stop once; from then on its calls are seen. */
+/* Attach to a thread and stop it once; from then on its calls are visible. */
 static int seize(void *ctx, pid_t tid)
 {
 	struct seizing *s = ctx;
@@ -32,7 +32,7 @@ static int seize(void *ctx, pid_t tid)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)TRACER_OPTIONS) < 0) {
 		int r = -errno;
 
-		/* Made by one that we already trace, so it comes by itself. */
+		/* A traced thread created it, so it is attached automatically. */
 		if (r == -EPERM && proc_tracer(tid) == gettid())
 			s->n_known++;
 		else if (r != -ESRCH)
@@ -41,7 +41,7 @@ static int seize(void *ctx, pid_t tid)
 	}
 	task = tasks_add(&s->t->tasks, tid, s->pid);
 	if (!task)
-		return -ENOMEM; /* threads that were seized are detached with the tracer */
+		return -ENOMEM; /* attached threads are detached with the tracer */
 	task->fresh = true;
 	s->n_new++;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
@@ -71,7 +71,7 @@ static int refused(pid_t pid, int error, struct lp_err *err)
 		pid);
 }
 
-/* Seize all threads of a process, including those that appear meanwhile. */
+/* Attach to all threads of a process, including new ones. */
 static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 {
 	struct seizing s = {.t = t, .pid = pid};
@@ -95,7 +95,7 @@ static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 }
 
 /* Attach to processes that are not traced yet; those that cannot be traced (kernel threads) are
- * left alone. */
+ * skipped. */
 static int attach_new(void *ctx, pid_t pid)
 {
 	struct ptrace_tracer *t = ctx;
@@ -118,7 +118,7 @@ bool tracer_scans(const struct ptrace_tracer *t)
 	return t->config.targets.n_comms || t->config.targets.cgroup;
 }
 
-/* One look; what is wrong with the control group. */
+/* Search once. Returns errors of the control group. */
 static int look(struct ptrace_tracer *t)
 {
 	t->scanned_ns = tracer_now_ns();
@@ -153,7 +153,7 @@ int tracer_attach(struct ptrace_tracer *t, struct lp_err *err)
 			err, r, "%s is not a control group that can be read", targets->cgroup);
 	if (targets->command)
 		return tracer_start(t, err);
-	/* Waiting for names that only other users' processes have would never end. */
+	/* If only processes of other users have these names, waiting would never end. */
 	if (!t->tasks.n_tasks && t->refused && geteuid() != 0)
 		return refused(t->refused, -EPERM, err);
 	/* Targets by name may appear later. */

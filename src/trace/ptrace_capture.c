@@ -10,14 +10,14 @@
 #include <sys/uio.h>
 
 #define PAGE 4096u
-#define CONTROL_MAX 4096 /* of control messages that are looked at: a kernel passes 253 at once */
-#define MESSAGES_MAX 64	 /* of one recvmmsg */
+#define CONTROL_MAX 4096 /* bytes of control messages: a kernel passes 253 descriptors at once */
+#define MESSAGES_MAX 64	 /* per recvmmsg */
 
 size_t capture_bytes(pid_t tid, uint64_t address, void *ret, size_t size)
 {
 	size_t done = 0;
 
-	/* By pages: one that is not mapped would make the whole copy fail. */
+	/* Page by page: an unmapped page would make the whole copy fail. */
 	while (done < size) {
 		uint64_t at = address + done;
 		size_t want = PAGE - at % PAGE;

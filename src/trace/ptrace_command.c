@@ -1,4 +1,4 @@
-/* Starting a command so that it is traced from its first call on. */
+/* Starts a command so that it is traced from its first call on. */
 #include "trace/ptrace_tracer.h"
 
 #include "base/cleanup.h"
@@ -8,8 +8,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* Communication with the child: it begins when something comes through `go`, and its failure to
- * become the command comes through `failure`. */
+/* Communication with the child: it begins when data comes through `go`, and reports a failure to
+ * execute the command through `failure`. */
 struct start {
 	int go[2], failure[2];
 	const struct ptrace_filter *filter; /* NULL: none */
@@ -56,7 +56,7 @@ static int gone(struct ptrace_tracer *t, const struct start *s, struct lp_err *e
 	return lp_err_set(err, -ECANCELED, "%s ended before it began", name);
 }
 
-/* Handle the child's stops until it has become the command. */
+/* Handle the stops of the child until it has executed the command. */
 static int follow(struct ptrace_tracer *t, const struct start *s, struct lp_err *err)
 {
 	bool told = false;
@@ -93,7 +93,7 @@ static int seize_child(struct ptrace_tracer *t, const struct start *s, struct lp
 	if (!task)
 		return lp_err_set(err, -ENOMEM, "out of memory");
 	task->quiet = true;
-	/* Under a filter it cannot live without us. */
+	/* With a filter it cannot run without the tracer. */
 	if (s->filter)
 		options |= PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL;
 	task->process->filtered = s->filter != NULL;
@@ -109,7 +109,7 @@ int tracer_start(struct ptrace_tracer *t, struct lp_err *err)
 	_cleanup_(start_closep) struct start s = {{-1, -1}, {-1, -1}, NULL};
 	int r;
 
-	/* Records contain every call, so there is nothing to leave out. */
+	/* Records contain every call, so nothing can be left out. */
 	if (!t->config.records) {
 		filter = malloc(sizeof(*filter));
 		if (!filter)

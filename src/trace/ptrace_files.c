@@ -55,7 +55,7 @@ unsigned file_kind(pid_t tid, int fd)
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", tid, fd);
-	/* Never ask a file server: it may be the one that does not answer. */
+	/* Never contact a file server: it may be the one that does not answer. */
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
 		return TRACE_FILE_NONE;
 	switch (st.stx_mode & S_IFMT) {
@@ -85,7 +85,7 @@ unsigned file_cache_get(struct file_cache *c, pid_t tid, int fd)
 	if (!c->off && (size_t)fd < c->cap && c->kinds[fd] != TRACE_FILE_NONE)
 		return c->kinds[fd];
 	kind = file_kind(tid, fd);
-	/* Without memory it is looked up again the next time. */
+	/* If memory runs out, it is looked up again the next time. */
 	if (!c->off && fd < CACHED_FDS_MAX &&
 		array_reserve(&c->kinds, &c->cap, (size_t)fd + 1, sizeof(*c->kinds)) == 0)
 		c->kinds[fd] = (uint8_t)kind;
@@ -109,7 +109,7 @@ static int socket_borrow(pid_t pid, pid_t tid, int fd)
 {
 	_cleanup_close_ int pidfd = -1;
 
-	/* The process' first thread may have ended, and then has no descriptors any more. */
+	/* The first thread of the process may have ended, and then has no descriptors. */
 	if (tid != pid)
 		pidfd = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD);
 	if (pidfd < 0)

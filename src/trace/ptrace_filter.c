@@ -14,7 +14,7 @@
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #else
-#define ARCH 0 /* then every call is seen */
+#define ARCH 0 /* every call stops in this case */
 #endif
 
 bool filter_skips(unsigned nr)
@@ -63,8 +63,8 @@ int filter_install(const struct ptrace_filter *f)
 
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
 		return 0;
-	/* A process without privileges may filter only if it can gain none. Under a tracer without
-	 * privileges programs gain none anyway. */
+	/* An unprivileged process may only use a filter if it cannot gain privileges. Under an
+	 * unprivileged tracer programs cannot gain any, anyway. */
 	if (errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;

@@ -12,9 +12,9 @@
 #define STATUS_MAX 8192
 #define CGROUP_DEPTH_MAX 16
 #define ARGS_MAX 4096
-#define COMM_LEN 15 /* as much of a name as the kernel keeps */
+#define COMM_LEN 15 /* the kernel truncates names to this length */
 
-/* A file of a process as text; its length or a negative errno. */
+/* Read a file of a process as text; returns its length or a negative errno. */
 static ssize_t read_text(pid_t tid, const char *name, char *ret, size_t size)
 {
 	_cleanup_close_ int fd = -1;
@@ -136,13 +136,13 @@ bool proc_args_give(const char *args, size_t n, const char *comm)
 {
 	size_t first = strnlen(args, n) + 1;
 
-	/* The name that it was given; or, for an interpreter, the script. */
+	/* The name with which it was started; for an interpreter, that of the script. */
 	return path_gives(args, comm) || (first < n && path_gives(args + first, comm));
 }
 
 bool proc_started_as(pid_t pid, const char *comm)
 {
-	static const char deleted[] = " (deleted)"; /* usually replaced by a newer one */
+	static const char deleted[] = " (deleted)"; /* usually replaced by a newer file */
 	char path[PATH_MAX], args[ARGS_MAX];
 	ssize_t n = proc_exe(pid, path, sizeof(path) - 1), suffix = sizeof(deleted) - 1;
 
@@ -167,7 +167,7 @@ bool proc_uid(pid_t pid, uid_t *ret)
 	return true;
 }
 
-/* A whole number above 0; -1: it is something else. */
+/* A whole number above 0; -1: it is not a number. */
 static pid_t id_of(const char *text)
 {
 	char *end;
@@ -221,7 +221,7 @@ static int each_below(const char *path, int (*fn)(void *ctx, pid_t id), void *ct
 	if ((size_t)snprintf(name, sizeof(name), "%s/cgroup.procs", path) >= sizeof(name))
 		return -ENAMETOOLONG;
 	r = each_in_file(name, fn, ctx);
-	/* A threaded group lists no processes; they are listed above it. */
+	/* A threaded group lists no processes; its parent does. */
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	dir = r ? NULL : opendir(path);
@@ -232,7 +232,7 @@ static int each_below(const char *path, int (*fn)(void *ctx, pid_t id), void *ct
 			continue;
 		r = each_below(name, fn, ctx, depth + 1);
 		if (r == -ENOENT || r == -ENODEV)
-			r = 0; /* it was removed meanwhile */
+			r = 0; /* it was removed in the meantime */
 	}
 	return r;
 }

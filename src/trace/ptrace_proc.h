@@ -1,4 +1,4 @@
-/* Small queries about processes, from /proc. */
+/* Small queries about processes in /proc. */
 #ifndef TRACE_PTRACE_PROC_H
 #define TRACE_PTRACE_PROC_H
 
@@ -15,25 +15,25 @@ bool proc_args_give(const char *args, size_t n, const char *comm);
 
 /* The process of a thread; -1: there is no such thread. */
 pid_t proc_tgid(pid_t tid);
-/* The thread that traces it; 0: none; -1: there is no such thread. */
+/* The thread that traces it; 0: none; -1: no such thread. */
 pid_t proc_tracer(pid_t tid);
 /* Does the process ignore this signal? */
 bool proc_ignores(pid_t tid, int sig);
-/* Is there a signal that is to be delivered to this thread? */
+/* Is a signal pending for this thread? */
 bool proc_has_signal(pid_t tid);
 /* The path of its program, not NUL-terminated; its length or a negative errno. */
 ssize_t proc_exe(pid_t tid, char *ret, size_t size);
 /* Its name (/proc/PID/comm), truncated to `size`. False: there is no such process. */
 bool proc_comm(pid_t pid, char *ret, size_t size);
-/* Is it called so? */
+/* Does it have this name? */
 bool proc_is_called(pid_t pid, const char *comm);
 /* Was it started under this name: that of its program, of a link to it, or of a script? */
 bool proc_started_as(pid_t pid, const char *comm);
-/* The user that it is run by. False: there is no such process. */
+/* The user of a process. False: no such process. */
 bool proc_uid(pid_t pid, uid_t *ret);
 
-/* Call `fn` for every directory in `path` whose name is a number, until it returns non-zero, which
- * is returned. -errno if the directory cannot be read. */
+/* Call `fn` for every directory in `path` with a number as its name. Stops when `fn` returns
+ * non-zero, and returns that value. -errno if the directory cannot be read. */
 int proc_each(const char *path, int (*fn)(void *ctx, pid_t id), void *ctx);
 
 /* The same for every process in a control group (cgroup.procs) and in those below it. */

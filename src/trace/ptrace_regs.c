@@ -1,8 +1,8 @@
 /* Undoes the effect of attaching on a call.
  *
- * A thread that waits in a call is woken when it is attached to. The kernel repeats most calls by
- * itself then; some (epoll_wait, reads with a time limit) return EINTR instead, which a program
- * that handles no signals does not expect. Such a call is set up again: the thread steps back to
+ * A thread that waits in a call is woken when it is attached to. The kernel repeats most calls
+ * automatically. Some (epoll_wait, reads with a time limit) return EINTR instead, which a program
+ * without signal handlers does not expect. limpet repeats such a call: it moves the thread back to
  * the instruction that made it.
  */
 #include "trace/ptrace_tracer.h"
@@ -19,7 +19,7 @@
 
 #define SYSCALL_INSN 2 /* bytes of `syscall` */
 
-/* Calls that have done nothing when they return EINTR. */
+/* Calls that have had no effect when they return EINTR. */
 static bool waits_only(long nr)
 {
 	static const short calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_semop,
@@ -44,7 +44,7 @@ void regs_repeat_call(pid_t tid)
 	if ((long)regs.orig_rax < 0 || (long)regs.rax != -EINTR ||
 		!waits_only((long)regs.orig_rax) || regs.cs != 0x33)
 		return;
-	/* A signal is pending: then the call must end so. */
+	/* A signal is pending, so the call must return EINTR. */
 	if (proc_has_signal(tid))
 		return;
 	regs.rax = regs.orig_rax;

@@ -31,7 +31,7 @@ static void deliver(struct ptrace_tracer *t, const struct ptrace_task *task, str
 		t->result = t->sink.event(t->sink.ctx, e);
 }
 
-/* An event of a thread that is no call. */
+/* An event of a thread that is not a call. */
 static struct trace_event event_of(
 	struct ptrace_tracer *t, const struct ptrace_task *task, unsigned what, int64_t now_ns)
 {
@@ -42,7 +42,7 @@ static struct trace_event event_of(
 		.what = (uint8_t)what};
 }
 
-/* If it fails: the thread is gone, and waitpid() will report it. */
+/* If it fails, the thread is gone, and waitpid() will report that. */
 static void go_on(const struct ptrace_tracer *t, const struct ptrace_task *task, int sig)
 {
 	bool skip = task->process->filtered && !task->in_call && !task->quiet;
@@ -72,7 +72,7 @@ static bool is_exit(const struct trace_event *e)
 	return nr == SYS_exit || nr == SYS_exit_group;
 }
 
-/* The descriptor that a call is about, if that is known at its entry; close_range is about many. */
+/* The descriptor of a call, if it is known at its entry; close_range has many. */
 static int entry_fd(const struct trace_event *e, const struct syscall_info *info)
 {
 	if (!info || info->fd_arg < 0 || trace_event_native(e) == SYS_close_range)
@@ -114,7 +114,7 @@ static void begin_call(
 	if (!task->quiet)
 		t->seq++;
 	info = trace_event_syscall(c);
-	/* Registers that are no arguments of this call hold anything. */
+	/* Registers that are not arguments of this call may have any value. */
 	for (int i = 0; i < TRACE_ARGS && (!has_args(c, info) || info->args[i]); i++)
 		c->args[i] = at->entry.args[i];
 	task->call_fd = entry_fd(c, info);
@@ -125,7 +125,7 @@ static void begin_call(
 	c->start_ns = tracer_now_ns(); /* the time spent here does not count */
 }
 
-/* Forget what a call changed about descriptors. */
+/* Forget descriptors that a call changed. */
 static void renew_files(struct ptrace_process *p, const struct trace_event *e, unsigned capture,
 	const struct syscall_info *info)
 {
@@ -230,7 +230,7 @@ static void on_syscall(struct ptrace_tracer *t, struct ptrace_task *task, int64_
 		end_call(t, task, at.exit.rval, now_ns);
 }
 
-/* A call that will not return, because its thread is gone. */
+/* A call will not return, because its thread is gone. */
 static void abandon_call(struct ptrace_tracer *t, struct ptrace_task *task, int64_t now_ns)
 {
 	struct trace_event e = task->call;
@@ -251,7 +251,7 @@ static void abandon_call(struct ptrace_tracer *t, struct ptrace_task *task, int6
 static void on_end(struct ptrace_tracer *t, struct ptrace_task *task, int status, int64_t now_ns)
 {
 	abandon_call(t, task, now_ns);
-	/* The first thread is reported last, whenever it ended. */
+	/* The first thread is always reported last, even if it ended earlier. */
 	if (task->tid == task->process->pid) {
 		struct trace_event e = event_of(t, task, TRACE_EXIT, now_ns);
 
@@ -264,7 +264,7 @@ static void on_end(struct ptrace_tracer *t, struct ptrace_task *task, int status
 	tasks_remove(&t->tasks, task);
 }
 
-/* A new thread gets its place, and continues if it waits for that. */
+/* A new thread gets its process, and continues if it waits for that. */
 static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t now_ns)
 {
 	if (child->dead) {
@@ -275,7 +275,7 @@ static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t n
 	}
 }
 
-/* What a child inherits from its parent. */
+/* Copy what a child inherits from its parent. */
 static void inherit(struct ptrace_process *from, struct ptrace_process *to, uint64_t clone_flags)
 {
 	to->filtered = from->filtered;
@@ -309,7 +309,7 @@ static void on_fork(struct ptrace_tracer *t, struct ptrace_task *task, int64_t n
 	settle(t, child, now_ns);
 }
 
-/* exec from a thread: that thread is the process' first one now. */
+/* exec in a thread: that thread becomes the first one of the process. */
 static void take_over(
 	struct ptrace_tracer *t, struct ptrace_task *task, pid_t former_tid, int64_t now_ns)
 {
@@ -355,7 +355,7 @@ static void on_exec(struct ptrace_tracer *t, struct ptrace_task *task, int64_t n
 	deliver(t, task, &e);
 }
 
-/* Returns true if the thread stays as it is: stopped with its process, until that is continued. */
+/* True if the thread stays stopped with its process, until that is continued. */
 static bool on_stop_event(struct ptrace_task *task, int sig, int64_t now_ns)
 {
 	if (sig != SIGTRAP) {
@@ -379,7 +379,8 @@ static void on_signal(struct ptrace_tracer *t, struct ptrace_task *task, int sig
 	struct trace_event e;
 	siginfo_t info = {0};
 
-	/* ptrace also shows signals that the process ignores, and would not have got without us. */
+	/* ptrace also shows signals that the process ignores, which it would not have received
+	 * without a tracer. */
 	if (proc_ignores(task->tid, sig))
 		return;
 	e = event_of(t, task, TRACE_SIGNAL, now_ns);
@@ -393,7 +394,7 @@ static void on_signal(struct ptrace_tracer *t, struct ptrace_task *task, int sig
 	deliver(t, task, &e);
 }
 
-/* The thread is not known: it was made by one that we trace, which has yet to report it. */
+/* The thread is unknown: a traced thread created it and will report it later. */
 static void handle_stranger(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns)
 {
 	struct ptrace_task *task = tasks_add(&t->tasks, tid, 0);
@@ -456,7 +457,8 @@ void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_n
 	if (!task) {
 		handle_stranger(t, tid, status, now_ns);
 	} else if (WIFSTOPPED(status)) {
-		/* Stopped as a whole before its parent was reported: its process is not known. */
+		/* It was stopped with its process before its parent was reported, so its process is
+		 * unknown. */
 		if (task->process)
 			handle_stop(t, task, status, now_ns);
 		else
@@ -477,7 +479,7 @@ static void release_orphan(struct ptrace_tracer *t, struct ptrace_task *task, in
 	if (pid > 0 && tasks_join(&t->tasks, task, pid) == 0)
 		settle(t, task, now_ns);
 	else if (!task->dead)
-		return; /* once more the next time */
+		return; /* try again the next time */
 	else
 		tasks_remove(&t->tasks, task);
 }

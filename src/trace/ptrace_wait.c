@@ -1,12 +1,12 @@
-/* Waiting for what traced threads do. */
+/* Waits for traced threads. */
 #include "trace/ptrace_tracer.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/wait.h>
 
-/* Stops that are gathered before they are handled. The kernel always starts at the beginning of its
- * list, so busy threads there would otherwise starve the others. */
+/* The number of stops that are collected before they are handled. The kernel always starts at the
+ * beginning of its list, so busy threads there would otherwise starve the others. */
 #define BATCH 256
 #define IDLE_MS 20
 #define END_MAX_NS INT64_C(1000000000)
@@ -17,7 +17,7 @@ struct stop {
 	int64_t at_ns;
 };
 
-/* 1: there is one. 0: none at the moment, or a signal came. -ECHILD: nothing is traced. */
+/* 1: there is one; 0: none at the moment, or a signal came; -ECHILD: nothing is traced. */
 static int wait_one(struct stop *ret, bool block)
 {
 	pid_t tid = waitpid(-1, &ret->status, __WALL | __WNOTHREAD | (block ? 0 : WNOHANG));
@@ -29,7 +29,7 @@ static int wait_one(struct stop *ret, bool block)
 	return tid > 0;
 }
 
-/* Returns their number; -ECHILD as above. */
+/* Returns the number of stops; -ECHILD as above. */
 static int gather(const struct ptrace_tracer *t, struct stop stops[BATCH])
 {
 	int n = wait_one(&stops[0], !atomic_load(&t->stop));
@@ -76,7 +76,7 @@ static int discard(void *ctx, const struct trace_event *e)
 	return 0;
 }
 
-/* Is any thread still to stop at our request? */
+/* Must any thread still stop because of an interrupt request? */
 static bool awaits(const struct ptrace_tracer *t)
 {
 	for (const struct ptrace_task *task = tasks_next(&t->tasks, NULL); task;
@@ -94,7 +94,7 @@ void tracer_end(struct ptrace_tracer *t)
 
 	t->sink = (struct trace_sink){.event = discard};
 	t->ending = true;
-	/* Threads inside of a call stop next at its exit, where being woken does no harm. */
+	/* Threads inside of a call stop next at its exit, where waking them does no harm. */
 	for (struct ptrace_task *task = tasks_next(&t->tasks, NULL); task;
 		task = tasks_next(&t->tasks, task)) {
 		if (!task->in_call && task->process)

@@ -12,15 +12,15 @@
 #include <string.h>
 
 #define COMM_MAX 32
-/* A connection that is unused for this long is forgotten; if it is used again, it is a new one. */
+/* A connection that is unused for this long is forgotten; later use makes it a new one. */
 #define IDLE_NS (600 * NS_PER_SEC)
-/* One that was closed, if not by its last user. */
+/* The same for a closed connection, which other processes may still use. */
 #define CLOSED_NS (10 * NS_PER_SEC)
-/* The counts so far of one position of the tally. */
+/* The counts so far of one cell of the tally. */
 struct seen_cell {
 	struct tally_key key;
 	struct tally_cell cell;
-	uint32_t sys; /* row of the name that it had, one more; 0: none yet */
+	uint32_t sys; /* index of the row of its name, plus 1; 0: none yet */
 	uint32_t call;
 };
 
@@ -32,7 +32,7 @@ struct seen_error {
 
 struct seen_conn {
 	struct tally_conn conn;
-	uint32_t peer; /* one more; 0: none yet */
+	uint32_t peer; /* index plus 1; 0: none yet */
 };
 
 struct trace_rows {
@@ -167,7 +167,7 @@ int trace_rows_stuck(struct trace_rows *r, pid_t pid, int64_t dur_ns)
 	return 0;
 }
 
-/* The growth of a cell since it was seen; from 0 if it is another one. */
+/* The growth of a cell since the last sample; from 0 if it is another one. */
 static void cell_growth(
 	const struct tally_cell *now, const struct seen_cell *seen, struct tally_cell *ret)
 {
@@ -208,7 +208,7 @@ static void count_call(struct row *call, const struct tally_cell *d)
 		v[CALL_BUCKETS + b] += (int64_t)d->buckets[b];
 }
 
-/* Nothing is remembered of it any more. */
+/* Forget everything about a cell. */
 static void cell_forget(struct trace_rows *r, struct seen_cell *seen)
 {
 	rows_table_use(&r->kinds[TRACE_ROWS_SYS], &seen->sys, 0);
@@ -216,7 +216,7 @@ static void cell_forget(struct trace_rows *r, struct seen_cell *seen)
 	*seen = (struct seen_cell){0};
 }
 
-/* The rows that a cell counts for: others than before if the process has another name now. */
+/* The rows to which a cell is added: others than before if the process has another name now. */
 static int cell_rows(struct trace_rows *r, struct seen_cell *seen)
 {
 	char word[COMM_MAX], name[ROW_NAME_MAX];
@@ -370,7 +370,7 @@ static int count_peer(
 	return 0;
 }
 
-/* The results of its process. */
+/* Count the results of its process. */
 static int count_conn(
 	struct trace_rows *r, const struct tally_conn *c, const struct seen_conn *seen)
 {
@@ -402,7 +402,7 @@ static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_n
 
 		if (!c || !c->pid)
 			continue;
-		/* The kernel's counts may be of another connection at the same place. */
+		/* The kernel may have reused the place for another connection. */
 		if (memcmp(&seen->conn.ends, &c->ends, sizeof(c->ends)) != 0)
 			conn_forget(r, seen);
 		if (count_conn(r, c, seen) < 0)
@@ -428,13 +428,13 @@ static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct co
 			continue;
 		got = counted_row_store(&row->place, sink, &trace_rows_schemas[kind], r->observer,
 			row->name, row->values, row->last, &behind, err);
-		row->present = behind; /* in the next one, also if it has ended by then */
+		row->present = behind; /* in the next one, even if it has ended by then */
 		r->behind |= behind;
 	}
 	return got;
 }
 
-/* Reset values of this sample only. */
+/* Reset the values that apply to one sample only. */
 static void gauges_reset(struct trace_rows *r)
 {
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++) {
@@ -465,7 +465,7 @@ int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mon
 		return lp_err_sys(err, -ENOMEM, "cannot fill a sample");
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++)
 		r->kinds[TRACE_ROWS_SYS].items[i].values[SYS_LOST] = (int64_t)lost;
-	/* Failures are rare, and their occurrence matters: their counts stay. */
+	/* Failures are rare and important, so their counts stay. */
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_ERRNO].n; i++)
 		r->kinds[TRACE_ROWS_ERRNO].items[i].present = true;
 	for (unsigned k = 0; got == 0 && k < TRACE_ROWS_KINDS; k++)
@@ -508,7 +508,7 @@ static void drop_processes(struct trace_rows *r, struct tally *t)
 	}
 }
 
-/* A connection that waits for an answer is not idle, however long that takes. */
+/* A connection that waits for an answer is not idle, however long it waits. */
 static bool conn_is_over(const struct trace_rows *r, const struct tally_conn *c, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - (c->closed ? CLOSED_NS : IDLE_NS);

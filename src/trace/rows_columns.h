@@ -1,4 +1,4 @@
-/* Which column of a trace's rows is where. */
+/* The columns of the rows of a trace. */
 #ifndef TRACE_ROWS_COLUMNS_H
 #define TRACE_ROWS_COLUMNS_H
 
@@ -37,7 +37,7 @@ enum {
 	CALL_ERRORS,
 	CALL_NS,
 	CALL_BYTES,
-	CALL_BUCKETS, /* TALLY_BUCKETS of them */
+	CALL_BUCKETS, /* TALLY_BUCKETS columns */
 	CALL_COLUMNS = CALL_BUCKETS + TALLY_BUCKETS,
 };
 

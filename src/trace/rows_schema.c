@@ -1,4 +1,4 @@
-/* The columns of a trace's rows. */
+/* The schemas of the rows of a trace. */
 #include "base/array.h"
 #include "trace/rows.h"
 #include "trace/rows_columns.h"

@@ -18,7 +18,7 @@ static bool is_other(const struct row *row)
 	return !strcmp(row->name, OTHER);
 }
 
-/* The row that has been quiet for longest, or NULL if none has for long enough. */
+/* The row that has been unused for the longest time, or NULL if none was unused for long enough. */
 static struct row *find_quiet(struct rows_table *t)
 {
 	struct row *best = NULL;
@@ -43,7 +43,7 @@ static bool has_place(struct rows_table *t)
 	return t->n < t->max || (t->full != t->sample + 1 && find_quiet(t));
 }
 
-/* A place without a name; NULL: out of memory. */
+/* A free place; NULL: out of memory. */
 static struct row *take_place(struct rows_table *t)
 {
 	struct row *row;

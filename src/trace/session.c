@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the end, calls that do not wait by design and have taken this long are reported. */
+/* At the end, calls that have taken this long, and should not wait, are reported. */
 #define STUCK_END_NS NS_PER_SEC
 #define PROCESSES_MAX 65536
 
@@ -59,7 +59,7 @@ const struct trace_stats *trace_session_stats(const struct session *s)
 	return &s->stats;
 }
 
-/* Its name, while it can be read. */
+/* Note its name, while it can be read. */
 static int note_name(struct session *s, pid_t pid)
 {
 	const char *name = descriptors_comm(s->descriptors, pid);
@@ -67,7 +67,7 @@ static int note_name(struct session *s, pid_t pid)
 	return names_set(&s->names, pid, name, strlen(name));
 }
 
-/* The processes that are traced now, for the caller to free. */
+/* The currently traced processes; the caller frees the array. */
 static int list_processes(struct session *s, pid_t **ret, unsigned *ret_n, struct lp_err *err)
 {
 	pid_t *pids = calloc(PROCESSES_MAX, sizeof(*pids));
@@ -81,7 +81,7 @@ static int list_processes(struct session *s, pid_t **ret, unsigned *ret_n, struc
 	return 0;
 }
 
-/* The processes that are there, and the descriptors that they have open. */
+/* Read the existing processes and their open descriptors. */
 static int read_processes(struct session *s, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = NULL;
@@ -107,7 +107,7 @@ static int session_open(void *config, void **ret_state, struct lp_err *err)
 	return 0;
 }
 
-/* Report why a process that uses the name is left alone. */
+/* Report why a process with this name is not traced. */
 static int note_disguise(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
@@ -135,7 +135,7 @@ static void tell_programs(struct session *s, bool at_end)
 		s->config->programs(s->config->ctx, &s->programs, at_end);
 }
 
-/* Events come from here on. */
+/* Events arrive from here on. */
 static int session_begin(void *state, struct collect_sink *sink, struct lp_err *err)
 {
 	struct session *s = state;
@@ -166,7 +166,7 @@ static int session_descriptor(void *state)
 	return s->backend->descriptor ? s->backend->descriptor(s->state) : -1;
 }
 
-/* Deliver pending events. A signal that ends the wait is not a failure. */
+/* Deliver pending events. A wait that ends by a signal is not a failure. */
 static int deliver(struct session *s, int timeout_ms, struct lp_err *err)
 {
 	int r = s->backend->poll(s->state, timeout_ms, err);
@@ -185,8 +185,8 @@ static int session_serve(void *state, int timeout_ms, struct lp_err *err)
 	return r < 0 ? r : s->stats.ended;
 }
 
-/* Note in the log how many events are missing that no event has reported. Not before the end: a
- * backend may have yet to deliver the event that reports them. */
+/* Note in the log the number of missing events that no event has reported. Only at the end, because
+ * the backend may still deliver the event that reports them. */
 static int note_lost(struct session *s, int64_t wall_ns)
 {
 	struct trace_event e = {.what = TRACE_LOST, .start_ns = wall_ns};
@@ -199,7 +199,7 @@ static int note_lost(struct session *s, int64_t wall_ns)
 	return trace_log_add(spool_log(s->spool), &e);
 }
 
-/* Report once per kind that there are more of them than rows. */
+/* Report once per kind that there are more names than rows. */
 static void note_folded(struct session *s, int64_t wall_ns)
 {
 	unsigned new = trace_rows_folded(s->rows) & ~s->folded_told;
@@ -218,8 +218,8 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* The listening sockets of a process are looked up when it is first seen, and once more when it has
- * had the time to begin. Only so many per sample: a program that starts thousands of processes is
+/* The listening sockets of a process are looked up when it appears, and once more when it has had
+ * time to start. The number per sample is limited: a program that starts thousands of processes is
  * not a server. */
 #define LISTENING_AGAIN 10
 #define LISTENING_MAX 64
@@ -248,7 +248,7 @@ static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err
 	return r;
 }
 
-/* Where events were lost, some of them reported ends. */
+/* If events were lost, some of them may have been ends of processes. */
 static int look_for_missing(struct session *s, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = NULL;
@@ -258,7 +258,7 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 
 	if (lost == s->lost_looked)
 		return 0;
-	/* Begun before they were listed and delivered afterwards: those in between are kept. */
+	/* These began before the list was made and are delivered after it, so they are kept. */
 	r = deliver(s, 0, err);
 	if (r == 0)
 		r = list_processes(s, &pids, &n, err);
@@ -271,8 +271,8 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 	return 0;
 }
 
-/* Update the counts. The kernel also counts processes that it reported after the last delivery, and
- * which may be gone: process their events and names. */
+/* Update the counts. The kernel also counts processes that it reported after the last delivery and
+ * that may be gone, so first process their events and names. */
 static int update_counts(struct session *s, struct lp_err *err)
 {
 	int r = session_count_ended(s);
@@ -306,7 +306,7 @@ static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, 
 	return r;
 }
 
-/* Detach from everything: from now on nothing is seen. */
+/* Detach from everything: from now on nothing is recorded. */
 static void let_go(struct session *s)
 {
 	s->stats.command_status = s->backend->command_status(s->state);
@@ -314,7 +314,7 @@ static void let_go(struct session *s)
 	s->backend->close(TAKE_PTR(s->state));
 }
 
-/* Sampled counts are reported and, if they are complete, forgotten. */
+/* Report sampled counts and, if they are complete, forget them. */
 static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
 {
 	session_forget(s, mono_ns);
@@ -334,7 +334,7 @@ static int session_sample(
 	int64_t wall_ns = at->wall_us * 1000, mono_ns = clock_ns(CLOCK_MONOTONIC);
 	int r;
 
-	if (!s->state) /* once more, for what did not fit into the last one */
+	if (!s->state) /* once more, for the data that did not fit into the last one */
 		return trace_rows_fill(s->rows, s->tally, mono_ns, s->stats.lost, sink, err);
 	s->wall_offset_ns = clock_ns(CLOCK_REALTIME) - mono_ns;
 	r = look(s, wall_ns, mono_ns, at->last, err);

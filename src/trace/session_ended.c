@@ -1,4 +1,4 @@
-/* Processes that have ended: they are counted once more, and then forgotten. */
+/* Ended processes: they are counted once more, and then forgotten. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "trace/session_state.h"
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This many may wait for the next sample, if counts need not be read from the kernel. */
+/* If counts are not read from the kernel, this many may wait for the next sample. */
 #define WAITING_MAX 512
-/* If the kernel counts, its cells are read before the next sample once this many have ended. */
+/* If the kernel counts, its cells are read before the next sample when this many have ended. */
 #define COUNTED_MAX 256
 
 int session_exit(struct session *s, pid_t pid)
@@ -88,7 +88,7 @@ int session_relieve(struct session *s, struct lp_err *err)
 	return s->backend->tally(s->state, s->tally, err);
 }
 
-/* Processes that are in `seen` and not among `traced`. */
+/* Find processes that are in `seen` but not in `traced`. */
 static int find_missing(
 	const struct session *s, const struct idmap *traced, pid_t **ret, size_t *ret_n)
 {

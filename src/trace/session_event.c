@@ -1,4 +1,4 @@
-/* The handling of each event in a session. */
+/* Handles the events of a session. */
 #include "base/hash.h"
 #include "trace/session_state.h"
 #include <endian.h>
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A log of this size is written at once. */
+/* A log of this size is written immediately. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
-/* Remembered descriptors that were reported. */
+/* The number of reported descriptors to remember. */
 #define TOLD_MAX 65536
-/* Processes whose program is looked up between two samples: thousands of new processes are mostly
- * of the same programs. */
+/* The maximum number of programs to look up between two samples: thousands of new processes mostly
+ * run the same programs. */
 #define PROGRAMS_MAX 64
-/* Calls that do not end are reported when they pass config.stuck_ns, this, and at the end. */
+/* Calls that do not return are reported after config.stuck_ns, after this time, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
 
 const char *session_comm(void *ctx, pid_t pid)
@@ -25,7 +25,7 @@ const char *session_comm(void *ctx, pid_t pid)
 	return name ? name : descriptors_comm(s->descriptors, pid);
 }
 
-/* Into the log, with the time of the wall. */
+/* Write an event to the log, with wall-clock time. */
 static int log_event(struct session *s, const struct trace_event *e)
 {
 	struct trace_event copy = *e;
@@ -42,8 +42,8 @@ static int log_descriptor(struct session *s, const struct trace_descriptor *d)
 	return trace_log_add_descriptor(spool_log(s->spool), &copy);
 }
 
-/* A change to a table of descriptors: full records report all of them, summaries those that are
- * looked up. */
+/* A change to a table of descriptors. Full records report all of them, summaries only those that
+ * are looked up. */
 int session_change(void *ctx, const struct trace_descriptor *d)
 {
 	struct session *s = ctx;
@@ -69,7 +69,7 @@ static bool is_server(const struct session *s, const struct descriptor *d)
 	return d->accepted || (d->ends.family && port_served(s, d->ends.local_port));
 }
 
-/* Does it show how a failure came about, or is it anything else that summaries keep? */
+/* Does it show the reason for a failure, or is it another event that summaries keep? */
 static bool is_remarkable(const struct session *s, const struct trace_event *e)
 {
 	int error;
@@ -82,8 +82,8 @@ static bool is_remarkable(const struct session *s, const struct trace_event *e)
 	return e->dur_ns >= s->config->trace.slow_ns && !trace_event_waits(e);
 }
 
-/* The log of a summary does not follow descriptors: report what this one is, once. `id`
- * distinguishes it from other meanings of the descriptor. */
+/* The log of a summary does not follow descriptors, so report the name of this one, once. `id`
+ * distinguishes it from other uses of the descriptor. */
 static int tell_name(
 	struct session *s, const struct trace_event *e, uint8_t file, const char *name, uint64_t id)
 {
@@ -114,7 +114,7 @@ static int tell_descriptor(
 	return tell_name(s, e, d->file, d->name, d->id);
 }
 
-/* Does it wait for a request, as a server does? */
+/* Does it wait for a request, like a server? */
 static bool waits_for_request(
 	const struct session *s, const struct trace_event *e, const struct descriptor *d)
 {
@@ -166,7 +166,7 @@ void session_program(struct session *s, pid_t pid)
 	}
 }
 
-/* Births and deaths of processes. */
+/* Note new and ended processes. */
 static int note_life(struct session *s, const struct trace_event *e)
 {
 	if (e->what == TRACE_EXIT)
@@ -175,11 +175,11 @@ static int note_life(struct session *s, const struct trace_event *e)
 		return session_birth(s, (pid_t)e->ret);
 	if (e->what != TRACE_EXEC)
 		return 0;
-	/* A process that was found by name was not seen to be born. */
+	/* The start of a process that was found by name was not recorded. */
 	return trace_rows_process(s->rows, e->pid, true);
 }
 
-/* The names of processes that may be gone before they can be looked up. */
+/* Remember the names of processes that may be gone before they can be looked up. */
 static int follow_name(struct session *s, const struct trace_event *e)
 {
 	const char *parent;
@@ -194,7 +194,7 @@ static int follow_name(struct session *s, const struct trace_event *e)
 		: 0;
 }
 
-/* Follow descriptors and names. A process that ended keeps its name until it was counted. */
+/* Follow descriptors and names. An ended process keeps its name until it is counted. */
 static int follow(struct session *s, const struct trace_event *e)
 {
 	struct lp_err err = {0};
@@ -207,7 +207,7 @@ static int on_pending(struct session *s, const struct trace_event *e)
 {
 	int64_t elapsed =
 		s->last_pending_ns ? clock_ns(CLOCK_MONOTONIC) - s->last_pending_ns : INT64_MAX / 2;
-	int64_t before = e->dur_ns - elapsed; /* when they were last reported */
+	int64_t before = e->dur_ns - elapsed; /* when it was last reported */
 	bool due = s->at_end || (before < s->config->stuck_ns) ||
 		(before < STUCK_LONG_NS && e->dur_ns >= STUCK_LONG_NS);
 	struct descriptor d;
@@ -235,7 +235,7 @@ static int on_pending(struct session *s, const struct trace_event *e)
 	return log_event(s, e);
 }
 
-/* Count it, if the backend does not. `d` is NULL if its descriptor is unknown. */
+/* Count an event, unless the backend does. `d` is NULL if its descriptor is unknown. */
 static int count_event(struct session *s, const struct trace_event *e, const struct descriptor *d)
 {
 	struct tally_socket socket = {0};
@@ -249,7 +249,8 @@ static int count_event(struct session *s, const struct trace_event *e, const str
 	return tally_add(s->tally, e, &socket);
 }
 
-/* Follow descriptors, count, and keep what is wanted: full records, and all of ptrace's. */
+/* Follow descriptors, count, and keep the selected events: for full records, and for all events of
+ * ptrace. */
 static int on_record(struct session *s, const struct trace_event *e)
 {
 	bool keep = s->config->trace.records || is_remarkable(s, e);
@@ -267,7 +268,7 @@ static int on_record(struct session *s, const struct trace_event *e)
 	return r < 0 ? r : follow(s, e);
 }
 
-/* The backend reports what the descriptor was at that time, which can no longer be looked up. */
+/* The backend reports the name of the descriptor at that time, which can no longer be looked up. */
 static int on_named(struct session *s, const struct trace_event *e)
 {
 	char path[TRACE_TEXT_MAX + 1];

@@ -13,15 +13,15 @@ struct session {
 	const struct trace_session_config *config;
 	const struct trace_backend *backend;
 	void *state; /* the backend's */
-	bool counts; /* the backend counts, we only see unusual events */
+	bool counts; /* the backend counts, and delivers only unusual events */
 	struct descriptors *descriptors;
-	struct names names; /* where the backend counts */
+	struct names names; /* if the backend counts */
 	struct tally *tally;
 	struct trace_rows *rows;
 	struct spool *spool; /* the loop's */
 	struct trace_stats stats;
 	struct trace_programs programs; /* of processes that were found by name */
-	unsigned n_programs_asked;	/* since the last sample */
+	unsigned n_programs_asked;	/* looked up since the last sample */
 	int64_t wall_offset_ns;		/* wall clock - CLOCK_MONOTONIC */
 	int64_t start_ns, last_pending_ns;
 	uint64_t lost_told;
@@ -29,13 +29,14 @@ struct session {
 	bool at_end;
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
-	size_t n_over;	    /* of them, those that had ended before they were last counted */
-	size_t n_asked_for; /* of them, which had ended when session_relieve() last did something */
+	size_t n_over;	    /* of these, those that had ended before the last count */
+	size_t n_asked_for; /* of these, those that had ended at the last session_relieve() that did
+			     * something */
 	struct idmap ended_pids;
 	uint64_t lost_looked; /* lost events at the last check for missing processes */
 	struct idmap seen;    /* processes */
 	struct idmap asked; /* processes -> samples since their listening sockets were looked up */
-	struct idmap told_fds; /* pid and descriptor -> what the log has about it */
+	struct idmap told_fds; /* pid and descriptor -> what the log contains about it */
 };
 
 /* The name of a process; "?" if it is unknown. Valid until the next event. `ctx` is the session. */
@@ -45,22 +46,22 @@ const char *session_comm(void *ctx, pid_t pid);
 void session_program(struct session *s, pid_t pid);
 /* A process ended: it is counted once more, and then forgotten. 0 or -ENOMEM. */
 int session_exit(struct session *s, pid_t pid);
-/* One began: another may have had its number a moment ago. */
+/* A process began: another one may have had its number a moment ago. */
 int session_birth(struct session *s, pid_t pid);
-/* Those that have ended by now are over when the counts that follow are taken into account. */
+/* The processes that have ended so far are complete when the next counts are taken. */
 int session_count_ended(struct session *s);
-/* Finished entries are counted: forget them. */
+/* Forget finished entries, which have been counted. */
 void session_forget(struct session *s, int64_t now_ns);
-/* Count and forget those that have ended, before the next sample does. */
+/* Count and forget ended processes before the next sample. */
 int session_absorb(struct session *s);
-/* If the kernel counts: update the counts if many have ended, so that the kernel can reuse their
- * cells. */
+/* If the kernel countsand many processes have ended, update the counts, so that the kernel can
+ * reuse their cells. */
 int session_relieve(struct session *s, struct lp_err *err);
-/* These are the processes that are traced. A known process that is not among them has ended, but
- * the event was lost. */
+/* `pids` are the traced processes. A known process that is not among them has ended, but its event
+ * was lost. */
 int session_miss(struct session *s, const pid_t *pids, unsigned n_pids);
 
-/* What the backend delivers: struct trace_sink. `ctx` is the session. */
+/* Handles events of the backend: struct trace_sink. `ctx` is the session. */
 int session_event(void *ctx, const struct trace_event *e);
 
 /* A change to a table of descriptors: descriptors_new(). `ctx` is the session. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Entries of one kind by position, those dropped are used again. Keys are 8 bytes each. */
+/* Entries of one kind by index; dropped ones are reused. Keys are 8 bytes each. */
 struct bin {
 	struct idmap index; /* key -> position */
 	uint32_t *unused;
@@ -28,7 +28,7 @@ struct tally {
 	struct bin cells_bin, errors_bin, conns_bin;
 	struct cell_entry *cells;
 	struct error_entry *errors;
-	struct tally_conn *conns; /* used[i] says whether there is one */
+	struct tally_conn *conns; /* valid if used[i] */
 	bool *used;
 	size_t cap_cells, cap_errors, cap_conns, cap_used;
 };
@@ -66,7 +66,7 @@ static uint64_t key_of(const void *eight_bytes)
 	return key;
 }
 
-/* A position for a new entry of `items`, known by `key` from now on; or -1. */
+/* An index for a new entry of `items` with this key; or -1. */
 static int64_t bin_place(struct bin *b, uint64_t key, void *items, size_t *cap, size_t item_size)
 {
 	size_t i = b->n_unused ? b->unused[b->n_unused - 1] : b->n;
@@ -82,7 +82,7 @@ static int64_t bin_place(struct bin *b, uint64_t key, void *items, size_t *cap, 
 	return (int64_t)i;
 }
 
-/* There is room for it: bin_place() saw to that. */
+/* There is room for it: bin_place() made sure of that. */
 static void bin_give_back(struct bin *b, size_t i)
 {
 	b->unused[b->n_unused++] = (uint32_t)i;
@@ -217,7 +217,7 @@ static int count_error(struct tally *t, const struct trace_event *e, int error)
 	return 0;
 }
 
-/* Is the state that of another connection that had the id before? */
+/* Does the state belong to another connection that had the id before? */
 static bool ends_differ(const struct tally_conn *c, const struct trace_endpoints *ends)
 {
 	return ends && ends->family && c->ends.family && memcmp(&c->ends, ends, sizeof(*ends)) != 0;
@@ -237,7 +237,7 @@ static struct tally_conn *conn_of(struct tally *t, const struct tally_socket *so
 	return c;
 }
 
-/* Data came in: it begins a message, or continues one. */
+/* Data was received: it begins or continues a message. */
 static void conn_received(
 	struct tally_conn *c, const struct trace_event *e, uint64_t bytes, bool blocks)
 {
@@ -255,7 +255,7 @@ static void conn_received(
 	c->bytes_in += bytes;
 }
 
-/* Data went out: what was read before is a whole message. */
+/* Data was sent: the data read before is a complete message. */
 static void conn_sent(struct tally_conn *c, const struct trace_event *e, uint64_t bytes)
 {
 	int64_t end_ns = e->start_ns + e->dur_ns;
@@ -289,7 +289,7 @@ static int count_message(struct tally *t, const struct trace_event *e, unsigned 
 	return 0;
 }
 
-/* There is no answer to wait for on a closed connection. */
+/* A closed connection does not wait for an answer. */
 static void note_close(struct tally *t, const struct trace_event *e, uint64_t id)
 {
 	uint32_t at;

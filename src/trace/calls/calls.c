@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in this many intervals is not reported until it is. */
+/* A function that was not called in this many intervals is not reported until it is called
+ * again. */
 #define IDLE_PERIODS 600
-/* The cost of a process is measured over this long: a moment means little. */
+/* The cost of a process is measured over this time: a moment means little. */
 #define BUDGET_SPAN_US (5 * US_PER_SEC)
-/* At most this many functions are named if many are switched off; the archive has all. */
+/* If many functions are switched off, at most this many are printed; the archive has all. */
 #define TOLD_MAX 10
 
 struct calls {
@@ -31,11 +32,11 @@ struct calls {
 	pid_t pid;
 	const struct calls_list *list;
 	double budget;
-	struct strmap too_dear; /* functions that exceed the budget */
+	struct strmap too_dear; /* functions that are too expensive for the budget */
 	int64_t interval_us, slot;
 	bool sampled, over;
 	bool idle;
-	bool counting; /* counts from before it begins are not ours */
+	bool counting; /* counting has begun; earlier counts are ignored */
 };
 
 static const struct lp_column columns[CALLS_COLUMNS] = {
@@ -53,11 +54,11 @@ const struct lp_schema *calls_schema(void)
 
 /* The names of a program's functions, and their last counts. */
 struct known {
-	size_t n;	  /* looked at so far */
-	int64_t since_us; /* what is `recent` */
-	bool readonly;	  /* it cannot be switched; that was reported */
+	size_t n;	  /* examined so far */
+	int64_t since_us; /* start of the time for `recent` */
+	bool readonly;	  /* its table is read-only, so it cannot be switched; that was reported */
 	struct known_function {
-		char *name; /* NULL: not asked for yet */
+		char *name; /* NULL: not looked up yet */
 		struct calls_counter last;
 		uint64_t recent; /* calls since the last check of the budget */
 		bool seen, off;
@@ -88,7 +89,7 @@ static int program_known(struct calls *c, struct calls_program *p)
 	return 0;
 }
 
-/* A counter that shrank is invalid: the program overwrote it. */
+/* A counter that decreased is invalid: the program overwrote it. */
 static uint64_t growth(uint64_t now, uint64_t last)
 {
 	return now > last && now - last <= INT64_MAX / 2 ? now - last : 0;
@@ -110,7 +111,7 @@ static void function_switch(struct calls *c, struct calls_program *p, size_t i, 
 	}
 }
 
-/* According to the list, once; and off if it exceeds the budget in any process. */
+/* Switch it according to the list, once; and off if it exceeds the budget in any process. */
 static void function_choose(
 	struct calls *c, struct calls_program *p, const struct known_function *f, size_t i)
 {
@@ -127,7 +128,7 @@ static void function_choose(
 		function_switch(c, p, i, !on);
 }
 
-/* Record whether it is off: until its process ends, and as long as it is. */
+/* Record that it is switched off, as long as it is, until its process ends. */
 static int function_tell_off(struct calls *c, const struct calls_program *p, size_t i)
 {
 	struct known_function *f = &((struct known *)p->names)->functions[i];
@@ -165,7 +166,7 @@ static int function_count(
 	return function_tell_off(c, p, i);
 }
 
-/* Report what was switched off, and remember it for other processes. */
+/* Report functions that were switched off, and remember them for other processes. */
 static int budget_tell(
 	struct calls *c, const struct calls_program *p, const struct calls_cost *costs, size_t n)
 {
@@ -193,7 +194,8 @@ static int budget_tell(
 	return 0;
 }
 
-/* Check the cost of a process from time to time, and switch off what is too expensive. */
+/* Check the cost of a process from time to time, and switch off functions that are too
+ * expensive. */
 static int budget_check(struct calls *c, struct calls_program *p)
 {
 	struct known *k = p->names;
@@ -295,7 +297,7 @@ static int calls_sample(
 	return r;
 }
 
-/* It belongs to its creator. */
+/* Its creator owns it. */
 static void calls_close(void *state)
 {
 	(void)state;

@@ -15,14 +15,14 @@
 
 struct calls_config {
 	const char *observer;
-	const char *directory; /* NULL: where programs have their tables by default */
+	const char *directory; /* NULL: the default directory for tables of programs */
 	int64_t interval_us;   /* counts are read at multiples of it; 0: CALLS_INTERVAL_US */
 	bool at_ends;	       /* and when it begins and ends */
-	bool passive;	       /* only have a look (calls_watch.h) */
-	bool idle;	       /* rows also for functions that are not called meanwhile */
+	bool passive;	       /* only look (calls_watch.h) */
+	bool idle;	       /* also rows for functions that are not called */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
-	pid_t pid;	       /* of this process only; 0: of all */
-	/* Switches functions on or off, each when it is first seen. NULL: they stay as they are. */
+	pid_t pid;	       /* only this process; 0: all */
+	/* Switches functions on or off when they first appear. NULL: they do not change. */
 	const struct calls_list *list;
 	/* The allowed cost of counting per process, as a share of a CPU; 0: no limit. If it costs
 	 * more, functions are switched off permanently, the most expensive first, and reported by
@@ -35,7 +35,7 @@ struct calls_config {
 enum {
 	CALLS_COLUMN_N = 0,
 	CALLS_COLUMN_NS,
-	CALLS_COLUMN_OFF, /* in how many processes it is switched off */
+	CALLS_COLUMN_OFF, /* the number of processes in which it is switched off */
 	CALLS_COLUMNS
 };
 
@@ -44,10 +44,11 @@ const struct lp_schema *calls_schema(void);
 
 struct calls_totals {
 	uint64_t programs;	 /* seen so far */
-	uint64_t lost_functions; /* calls that were not counted: programs with too many functions */
-	uint64_t lost_threads;	 /* threads that were not */
-	uint64_t left_out;	 /* programs that were not */
-	uint64_t switched_off, switched_on; /* functions, by us */
+	uint64_t lost_functions; /* calls that were not counted, because programs have too many
+				  * functions */
+	uint64_t lost_threads;	 /* threads that were not counted */
+	uint64_t left_out;	 /* programs that were not counted */
+	uint64_t switched_off, switched_on; /* functions that limpet switched */
 };
 
 struct calls;
@@ -56,13 +57,13 @@ struct calls;
 int calls_new(const struct calls_config *config, struct calls **ret, struct lp_err *err);
 void calls_free(struct calls *c);
 
-/* For the loop: loop_instrument.config is `c`, which outlives the loop. */
+/* For the loop: loop_instrument.config is `c`, which must outlive the loop. */
 const struct instrument *calls_instrument(const struct calls *c);
 
-/* Without a loop: count the activity since the last time. */
+/* Without a loop: count the activity since the last call. */
 int calls_look(struct calls *c, struct lp_err *err);
 
-/* Nanoseconds that counting a call costs a program of this machine, about. */
+/* The approximate cost of counting a call on this machine, in ns. */
 double calls_call_ns(const struct calls *c);
 
 const struct calls_totals *calls_totals(const struct calls *c);

@@ -7,7 +7,7 @@
 #endif
 
 #define MEASURE_NS 20000000
-/* What a counted call costs besides reading the clock twice (bench/calls_bench.c). */
+/* The cost of counting a call in addition to two readings of the clock (bench/calls_bench.c). */
 #define OWN_NS 7
 #define READINGS 256
 #define BATCHES 20
@@ -26,7 +26,8 @@ static uint64_t ticks_now(void)
 #endif
 }
 
-/* One reading, in ns: the least of some batches, as others use the processor, too. */
+/* One reading, in ns: the minimum of some batches, because other processes use the processor,
+ * too. */
 static double reading_ns(uint64_t (*read)(void))
 {
 	double least = 1000;

@@ -47,7 +47,8 @@ void calls_names_tick(struct calls_names *n)
 	images_tick(&n->images);
 }
 
-/* The module's file, as the program sees it while it is there. */
+/* Open the file of a module through the program's view of the file system, while the program
+ * exists. */
 static int module_open(
 	const struct calls_names *n, const struct calls_program *p, const struct calls_module *m)
 {
@@ -70,7 +71,7 @@ static struct build_id build_id_of(const struct calls_module *m)
 	return id;
 }
 
-/* The image of a module; NULL: it cannot be read, or is another one by now. */
+/* The image of a module; NULL: it cannot be read, or has been replaced. */
 static const struct image *image_of(
 	struct calls_names *n, const struct calls_program *p, const struct calls_module *m)
 {

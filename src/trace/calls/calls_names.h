@@ -6,7 +6,7 @@
 
 struct calls_names;
 
-/* `proc`: where /proc is. NULL: out of memory. */
+/* `proc`: the path of /proc. NULL: out of memory. */
 struct calls_names *calls_names_new(const char *proc);
 void calls_names_free(struct calls_names *n);
 
@@ -14,7 +14,7 @@ void calls_names_free(struct calls_names *n);
  * no symbol. NULL: out of memory. */
 char *calls_names_find(struct calls_names *n, const struct calls_program *p, size_t function);
 
-/* A period is over: unused files are forgotten. */
+/* A period is over: forget unused files. */
 void calls_names_tick(struct calls_names *n);
 
 #endif

@@ -16,7 +16,7 @@ void calls_reading_release(struct calls_reading *r)
 	*r = (struct calls_reading){0};
 }
 
-/* All of it, or -EBADMSG: the file was truncated. */
+/* Read all bytes, or -EBADMSG: the file was truncated. */
 static int read_at(int fd, void *to, size_t size, size_t offset, struct lp_err *err)
 {
 	ssize_t n = file_pread_full(fd, to, size, (off_t)offset);

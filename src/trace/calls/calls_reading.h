@@ -1,7 +1,7 @@
 /* The counts so far of a program that was built with `limpet cc`: its table, read once.
  *
- * The table belongs to the program, which may write anything into it, cut it or remove it at any
- * time. Its contents are checked here; anything invalid is an error, never a crash.
+ * The table belongs to the program, which may write anything into it, truncate it or remove it at
+ * any time. Its contents are checked here; anything invalid is an error, never a crash.
  */
 #ifndef TRACE_CALLS_READING_H
 #define TRACE_CALLS_READING_H
@@ -12,15 +12,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero-initialise it. It can be filled again and again. */
+/* Zero-initialise it. It can be filled repeatedly. */
 struct calls_reading {
 	struct calls_header header;
-	struct calls_module *modules;	  /* header.n_modules; their paths end */
-	struct calls_function *functions; /* header.n_functions; their modules are there */
-	struct calls_counter *totals;	  /* of each function, of all threads */
+	struct calls_module *modules;	  /* header.n_modules items; their paths are terminated */
+	struct calls_function *functions; /* header.n_functions items; their modules exist */
+	struct calls_counter *totals;	  /* of each function, over all threads */
 	uint8_t *off;			  /* [function] not 0: it is switched off */
-	struct calls_counter *row;	  /* of one thread, while it is read */
-	size_t n_known;			  /* functions that `functions` had before the last time */
+	struct calls_counter *row;	  /* of one thread, during reading */
+	size_t n_known;			  /* the number of functions before the last reading */
 };
 
 void calls_reading_release(struct calls_reading *r);

@@ -19,7 +19,7 @@
 struct calls_watch {
 	int dir;
 	char *proc;
-	char memfd[256]; /* what mappings of tables without a name are called */
+	char memfd[256]; /* the name of mappings of tables without a file name */
 	bool passive;
 	uint64_t netns;
 	uint64_t pid_space;   /* our own */
@@ -29,10 +29,10 @@ struct calls_watch {
 	struct calls_program *programs;
 	size_t n, cap;
 	uint64_t left_out;	 /* programs that started without a reader */
-	uint64_t left_out_named; /* of the others, the last time that was looked */
+	uint64_t left_out_named; /* of the others, at the last check */
 };
 
-/* A table that has not changed for this long, and whose process has ended, is abandoned. */
+/* A table is abandoned if it has not changed for this long and its process has ended. */
 #define ABANDONED_NS (60 * NS_PER_SEC)
 #define ELSEWHERE_NS (10 * NS_PER_SEC)
 /* A process that has no table after this many looks is not going to have one. */
@@ -163,8 +163,8 @@ static bool is_honest(const struct calls_watch *w, struct calls_program *p)
 	return p->gone || !owner_of(w, p->pid, &owner) || owner == p->uid || p->uid == 0;
 }
 
-/* The network of a process that has ended is not known, so a reader of one network does not remove
- * its table. A reader of all networks has had the time to by then. */
+/* The network namespace of an ended process is unknown, so a reader for one namespace removes its
+ * table only later, when a reader for all namespaces has had enough time to read it. */
 static void remove_abandoned(const struct calls_watch *w, const char *name, pid_t pid)
 {
 	struct stat st;
@@ -190,7 +190,7 @@ static int file_found(struct calls_watch *w, const char *name, struct lp_err *er
 		return 0;
 	}
 	if (w->passive && !owner_of(w, p.pid, &p.uid))
-		return 0; /* it would be found again and again */
+		return 0; /* it would be found repeatedly */
 	if (w->n >= CALLS_PROGRAMS_MAX) {
 		w->left_out_named++;
 		return 0;
@@ -231,7 +231,7 @@ static int look_in_directory(struct calls_watch *w, struct lp_err *err)
 	return r;
 }
 
-/* Where a table without a name is mapped, if this line of /proc/PID/maps is about one. */
+/* Parse the range of a table without a name, if this line of /proc/PID/maps describes one. */
 static bool mapping_parse(const struct calls_watch *w, const char *line, char ret_range[64])
 {
 	const char *at = strstr(line, w->memfd);
@@ -284,7 +284,7 @@ static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 	return 0;
 }
 
-/* Programs that started without a reader. Later ones have their tables in the directory. */
+/* Find programs that started without a reader. Later ones have their tables in the directory. */
 static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 {
 	_cleanup_closedir_ DIR *d = opendir(w->proc);
@@ -377,7 +377,7 @@ int calls_watch_open(
 	return 0;
 }
 
-/* It has ended, or become another program, which has a younger table. */
+/* Has it ended, or executed another program, which has a newer table? */
 static bool has_ended(const struct calls_watch *w, const struct calls_program *p)
 {
 	uid_t owner;

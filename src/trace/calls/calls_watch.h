@@ -1,5 +1,5 @@
-/* The programs of this machine that count their calls: found, read, and forgotten when they have
- * ended.
+/* The programs of this machine that count their calls. It finds them, reads their tables, and
+ * forgets them when they have ended.
  *
  * While a watch is open, programs keep their tables in a directory (runtime/calls_table.h) and
  * leave them there when they end; it takes them away. Programs that run already are found by their
@@ -12,8 +12,8 @@
 
 #include <sys/types.h>
 
-/* Programs that are read at a time; others are only counted. Each takes a descriptor, of which a
- * process usually may have 1,024. */
+/* The maximum number of programs; others are only counted. Each needs a descriptor, and a process
+ * usually may have 1,024. */
 #define CALLS_PROGRAMS_MAX 900
 
 struct calls_program {
@@ -21,9 +21,9 @@ struct calls_program {
 	uid_t uid; /* its process */
 	uint64_t birth_ns;
 	char name[16]; /* as in /proc/PID/comm */
-	bool ended;    /* the present data is its last */
+	bool ended;    /* this is its last data */
 	struct calls_reading reading;
-	void *names; /* the caller's, released with it: */
+	void *names; /* belongs to the caller; released with it by: */
 	void (*release)(void *names);
 
 	/* For the watch itself. */
@@ -37,7 +37,7 @@ struct calls_program {
 struct calls_watch;
 
 struct calls_watch_config {
-	const char *directory; /* NULL: where programs look for it */
+	const char *directory; /* NULL: the default directory */
 	const char *proc;      /* where /proc is */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
 	int64_t elsewhere_ns;  /* how often to look for programs in containers [10 s] */
@@ -51,13 +51,13 @@ int calls_watch_open(
 	const struct calls_watch_config *config, struct calls_watch **ret, struct lp_err *err);
 void calls_watch_close(struct calls_watch *w);
 
-/* Find programs, and read them all: then `fn` is called for each. Errors of a table are reported
- * once by `warn` (may be NULL). -ENOMEM, or the result of `fn`. */
+/* Find programs, read all of them, and then call `fn` for each. Errors of a table are reported once
+ * by `warn` (may be NULL). -ENOMEM, or the result of `fn`. */
 int calls_watch_read(struct calls_watch *w,
 	int (*fn)(void *ctx, struct calls_program *p, struct lp_err *err), void *ctx,
 	struct lp_warn *warn, struct lp_err *err);
 
-/* Programs that there was no room for, in total. */
+/* The total number of programs that there was no room for. */
 uint64_t calls_watch_left_out(const struct calls_watch *w);
 
 #endif

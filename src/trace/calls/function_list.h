@@ -1,4 +1,5 @@
-/* Lists of functions to be counted or not, in files (runtime/calls_list.h says their form).
+/* Lists of functions to count or not to count, in files (runtime/calls_list.h describes the
+ * format).
  */
 #ifndef TRACE_FUNCTION_LIST_H
 #define TRACE_FUNCTION_LIST_H
@@ -7,11 +8,11 @@
 
 #include <limpet/err.h>
 
-/* Read a list. -EBADMSG: a line is neither "on NAME" nor "off NAME", empty nor a comment ("# ...").
- * Release it with calls_list_release(). */
+/* Read a list. -EBADMSG: a line is not "on NAME", "off NAME", a comment ("# ...") or empty. Release
+ * it with calls_list_release(). */
 int function_list_read(const char *path, struct calls_list *ret, struct lp_err *err);
 
-/* The last part of "PROGRAM:IMAGE:FUNCTION"; the whole where there are no such parts. */
+/* The last part of "PROGRAM:IMAGE:FUNCTION"; the whole name if it has no such parts. */
 const char *function_of_name(const char *name);
 
 #endif

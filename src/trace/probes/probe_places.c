@@ -49,7 +49,7 @@ static bool matches(
 	return false;
 }
 
-/* Takes over everything that the place points to. */
+/* Takes over the memory of the place. */
 static int place_add(struct probe_places *to, struct probe_place *p)
 {
 	if (to->n >= PROBE_PLACES_MAX) {

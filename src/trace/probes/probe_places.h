@@ -1,5 +1,5 @@
-/* The places of functions to count: in the executables and libraries that a process has mapped, or
- * in the kernel.
+/* Finds functions to count, in the executables and libraries that a process has mapped, or in the
+ * kernel.
  */
 #ifndef TRACE_PROBE_PLACES_H
 #define TRACE_PROBE_PLACES_H
@@ -12,7 +12,7 @@
 
 struct probe_place {
 	char *name;	/* "server:libc.so.6:read": program, image, function */
-	char *path;	/* of the file, as we reach it; NULL: in the kernel */
+	char *path;	/* of the file, accessible for this process; NULL: in the kernel */
 	char *function; /* of the kernel; NULL: in a file */
 	pid_t pid;
 	uint64_t offset; /* in the file */
@@ -46,8 +46,7 @@ int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
 int probe_places_find_kernel(struct probe_places *p, const char *kallsyms,
 	const char *const *patterns, unsigned n, struct lp_err *err);
 
-/* The offset at which a function is best probed, and whether that is cheap; `code` is its
- * beginning. */
+/* The best offset for a probe in a function, and whether it is cheap; `code` is its beginning. */
 unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap);
 
 #endif

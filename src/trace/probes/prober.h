@@ -1,5 +1,5 @@
-/* Probes at functions and tracepoints, counted in the kernel (bpf/functions.bpf.c). Nothing of it
- * outlives us: programs, maps and probes are descriptors of this process.
+/* Probes at functions and tracepoints, counted in the kernel (bpf/functions.bpf.c). Nothing
+ * outlives this process: programs, maps and probes are its descriptors.
  */
 #ifndef TRACE_PROBER_H
 #define TRACE_PROBER_H
@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The tracepoints by the places of their counters. */
+/* The tracepoints, by the indexes of their counters. */
 extern const char *const prober_tracepoints[FUNCTIONS_FIRST];
 
 struct prober;
 
-/* Room for counters of `n` functions, from FUNCTIONS_FIRST on; with or without tracepoints, of
- * which only the hits of network namespace `netns` count (0: all). -EPERM, -EOPNOTSUPP with a
- * sentence: it is not possible here. */
+/* Allocate counters for `n` functions, from FUNCTIONS_FIRST on, with or without tracepoints. Only
+ * hits of tracepoints in the network namespace `netns` count (0: all). -EPERM, -EOPNOTSUPP with a
+ * message: it is impossible here. */
 int prober_open(
 	uint32_t n, bool tracepoints, uint64_t netns, struct prober **ret, struct lp_err *err);
 void prober_close(struct prober *p);
@@ -37,8 +37,7 @@ struct prober_place {
 int prober_add_function(struct prober *p, uint32_t at, const struct prober_place *place);
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function);
 
-/* The number of functions of the kernel that are counted by trampolines (fentry) and not by
- * kprobes. */
+/* The number of kernel functions that are counted by trampolines (fentry), not by kprobes. */
 size_t prober_trampolines(const struct prober *p);
 
 /* Remove all probes of a counter. */

@@ -17,13 +17,13 @@ _Alignas(16) static const char programs[] =
 #include "trace/bpf/bpf_functions.h"
 	;
 
-/* Threads that are in counted functions at once. */
+/* The maximum number of threads in counted functions at the same time. */
 #define THREADS_MAX 4096
 
 struct probe {
 	uint32_t at;
 	struct bpf_link *enter, *leave;
-	struct bpf_object *own; /* programs for this function alone; NULL: those of all */
+	struct bpf_object *own; /* programs only for this function; NULL: the common ones */
 };
 
 struct prober {
@@ -72,7 +72,7 @@ static int refuse(int code, struct lp_err *err)
 		bpf_complaint()[0] ? bpf_complaint() : strerror(-code));
 }
 
-/* Programs that are not needed are not loaded: the kernel may refuse them. */
+/* Do not load programs that are not needed: the kernel may refuse them. */
 static int prepare(const struct prober *p, uint32_t n, bool tracepoints, uint64_t netns)
 {
 	struct functions_settings settings = {.netns = (uint32_t)netns};
@@ -178,7 +178,7 @@ static struct bpf_link *attach(
 		: bpf_program__attach_uprobe_opts(program, f->pid, f->path, f->offset, &user);
 }
 
-/* First at its end, so that no call is seen to begin only. */
+/* First at its end, so that no call is counted only at its beginning. */
 static int place_add(struct prober *p, uint32_t at, const struct place *place)
 {
 	bool leaves = !place->in_file.calls_only;
@@ -203,8 +203,8 @@ int prober_add_function(struct prober *p, uint32_t at, const struct prober_place
 	return place_add(p, at, &(struct place){.in_file = *place});
 }
 
-/* By a trampoline if possible, which is far cheaper, else by kprobes. A kernel that has refused one
- * is not asked again for each of a thousand functions. */
+/* Use a trampoline if possible, which is far cheaper, otherwise kprobes. If the kernel has refused
+ * one, do not try again for each of a thousand functions. */
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function)
 {
 	struct probe probe = {.at = at};

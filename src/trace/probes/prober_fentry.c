@@ -11,7 +11,7 @@ static const char *const maps[] = {"counters", "stacks", "empty"};
 
 DEFINE_CLEANUP(struct bpf_object *, bpf_object__close);
 
-/* Only the two programs for trampolines, and for this function. */
+/* Load only the two programs for trampolines, for this function. */
 static int choose(struct bpf_object *own, const char *function)
 {
 	struct bpf_program *program;
@@ -67,7 +67,7 @@ int fentry_open(const void *image, size_t size, struct bpf_object *shared, uint3
 	return r;
 }
 
-/* First at its end, so that no call is seen to begin only. */
+/* First at its end, so that no call is counted only at its beginning. */
 int fentry_attach(struct bpf_object *own, struct bpf_link **ret_enter, struct bpf_link **ret_leave)
 {
 	const struct bpf_program *enter = bpf_object__find_program_by_name(own, "on_fentry");

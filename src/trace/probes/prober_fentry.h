@@ -1,5 +1,5 @@
-/* Trampolines at functions of the kernel (fentry and fexit). Unlike a kprobe, each needs programs
- * of its own, which are verified for that function.
+/* Trampolines at functions of the kernel (fentry and fexit). Unlike a kprobe, each needs separate
+ * programs, which the kernel verifies for that function.
  */
 #ifndef TRACE_PROBER_FENTRY_H
 #define TRACE_PROBER_FENTRY_H
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Functions with programs of their own; loading this many takes about a second. */
+/* The maximum number of functions with separate programs; loading this many takes about a
+ * second. */
 #define FENTRY_MAX 64
 
 /* Load the programs of `image` for one function, which count into the maps of `shared` at `at`.

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in this many intervals is not reported until it is. */
+/* A function that was not called in this many intervals is not reported until it is called
+ * again. */
 #define IDLE_PERIODS 600
-/* A probe is not removed for activity in less time than that. */
+/* Activity in a shorter time than this is no reason to remove a probe. */
 #define LIMIT_SPAN_US (US_PER_SEC / 2)
 #define TRACEPOINT_PREFIX "kernel:tracepoints:"
 
@@ -48,7 +49,7 @@ void probes_free(struct probes *p)
 
 DEFINE_CLEANUP(struct probes *, probes_free);
 
-/* Remove the probe: it costs more than it shows. */
+/* Remove the probe, because it is too expensive. */
 static int let_go(struct probes *p, uint32_t at, double per_second)
 {
 	struct counted *c = &p->counted[at];
@@ -69,7 +70,7 @@ static int counter_look(struct probes *p, uint32_t at, int64_t span_us)
 	int64_t values[CALLS_COLUMNS] = {0};
 	double per_second;
 
-	/* A function whose probe was removed stays off. */
+	/* If its probe was removed, a function stays off. */
 	if (c->gone)
 		return c->name && at >= FUNCTIONS_FIRST ? named_rows_add(p->rows, c->name, values)
 							: 0;
@@ -125,7 +126,7 @@ static int probes_sample(
 	return r;
 }
 
-/* It belongs to its creator. */
+/* Its creator owns it. */
 static void probes_close(void *state)
 {
 	(void)state;
@@ -145,7 +146,7 @@ static int tracepoints_add(struct probes *p)
 	return 0;
 }
 
-/* Functions that the kernel refuses are left out, unless all are. */
+/* Leave out functions that the kernel refuses, unless it refuses all. */
 static int functions_add(struct probes *p, const struct probe_places *places, struct lp_err *err)
 {
 	int refused = 0;

@@ -1,6 +1,6 @@
 /* The instrument that counts calls without a rebuild: of functions of running programs, of
- * functions of the kernel, and hits of its tracepoints. Its rows have the form of those of programs
- * that count themselves (trace/calls), so that all are parts of the same vectors.
+ * functions of the kernel, and hits of its tracepoints. Its rows have the same form as those of
+ * programs that count their own calls (trace/calls), so that all are part of the same vectors.
  */
 #ifndef TRACE_PROBES_H
 #define TRACE_PROBES_H
@@ -15,7 +15,7 @@
 
 struct probes_config {
 	const char *observer;
-	const struct probe_places *places; /* functions to count; it outlives the instrument */
+	const struct probe_places *places; /* functions to count; must outlive the instrument */
 	bool tracepoints;
 	uint64_t netns;	      /* hits of tracepoints in this network namespace only; 0: all */
 	uint64_t limit;	      /* calls per second at which a probe is removed; 0: PROBES_LIMIT */
@@ -25,17 +25,17 @@ struct probes_config {
 };
 
 struct probes_totals {
-	size_t functions;   /* that are counted */
+	size_t functions;   /* counted functions */
 	size_t refused;	    /* functions that the kernel refuses */
-	size_t trampolines; /* functions of the kernel that are counted at a fraction of a probe's
-			       cost */
-	size_t let_go;	    /* that were called too often */
-	size_t tracepoints; /* that this kernel has */
+	size_t trampolines; /* kernel functions that are counted at a fraction of the cost of a
+			     * probe */
+	size_t let_go;	    /* functions that were called too often */
+	size_t tracepoints; /* tracepoints that this kernel has */
 };
 
 struct probes;
 
-/* Begin to count. -EPERM, -EOPNOTSUPP with a sentence: nothing can be counted here. */
+/* Begin to count. -EPERM, -EOPNOTSUPP with a message: nothing can be counted here. */
 int probes_new(const struct probes_config *config, struct probes **ret, struct lp_err *err);
 void probes_free(struct probes *p);
 

@@ -16,12 +16,12 @@ static uint64_t take(struct cursor *c, size_t size)
 		c->at = c->end;
 		return 0;
 	}
-	memcpy(&value, c->at, size); /* of the low end first, on all that are supported */
+	memcpy(&value, c->at, size); /* little-endian on all supported machines */
 	c->at += size;
 	return value;
 }
 
-/* The text that the rest of a record is; NULL if it is empty. */
+/* The rest of a record as a text; NULL if it is empty. */
 static const char *take_text(struct cursor *c)
 {
 	if (c->at >= c->end)
@@ -114,7 +114,7 @@ void perf_record_decode(void *bytes, size_t size, bool stacks, struct perf_recor
 		sample_decode(&c, stacks, ret);
 		break;
 	case PERF_RECORD_LOST:
-		take(&c, 8); /* of which event */
+		take(&c, 8); /* the id of the event */
 		ret->n = take(&c, 8);
 		ret->what = PERF_SAW_LOST;
 		break;

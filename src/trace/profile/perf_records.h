@@ -4,14 +4,14 @@
 
 #include "trace/profile/sampler.h"
 
-/* No record is longer. */
+/* The maximum size of a record. */
 #define PERF_RECORD_BYTES_MAX 65536
 
 enum perf_saw {
-	PERF_SAW_OTHER = 0, /* not of interest, or unknown */
+	PERF_SAW_OTHER = 0, /* irrelevant or unknown */
 	PERF_SAW_SAMPLE,
 	PERF_SAW_LOST,	  /* n: the number of records */
-	PERF_SAW_COMM,	  /* path: the new name; executed: because another program began */
+	PERF_SAW_COMM,	  /* path: the new name; executed: another program began */
 	PERF_SAW_FORK,	  /* parent */
 	PERF_SAW_MAPPING, /* start, end, offset, inode, path: of an executable mapping */
 };
@@ -33,7 +33,7 @@ struct perf_record {
 	struct perf_sample sample;
 };
 
-/* Parse a record of `size` bytes; `stacks`: samples have them. The last byte of a record with a
+/* Parse a record of `size` bytes; `stacks`: samples have stacks. The last byte of a record with a
  * text becomes 0. */
 void perf_record_decode(void *bytes, size_t size, bool stacks, struct perf_record *ret);
 

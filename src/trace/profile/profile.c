@@ -19,12 +19,12 @@ struct profile {
 	struct profile_totals totals;
 	struct instrument instrument;
 	int64_t interval_us;
-	int64_t slot; /* the interval that the last sample was in */
+	int64_t slot; /* the interval of the last sample */
 	bool sampled; /* there was one */
-	bool over;    /* the last one was: only what did not fit into it is left */
+	bool over;    /* the last sample was taken: only data that did not fit is left */
 };
 
-/* Where a CPU waits for something to do. */
+/* Functions in which an idle CPU waits. */
 static const char *const idle_functions[] = {"default_idle", "default_idle_call", "do_idle",
 	"pv_native_safe_halt", "native_safe_halt", "arch_cpu_idle", "cpu_do_idle", "cpu_idle_poll",
 	"poll_idle", "mwait_idle", "mwait_idle_with_hints", "intel_idle", "intel_idle_irq",
@@ -62,8 +62,8 @@ static int find(struct profile *p, const struct symbols_query *q, struct symbols
 	return r;
 }
 
-/* "dd;main;copy_file": the outermost frame first, as usual. If there are too many the outermost are
- * left out. */
+/* "dd;main;copy_file": the outermost frame first, as usual. If there are too many, the outermost
+ * frames are left out. */
 static int count_stack(struct profile *p, const struct sampler_count *c, const char *program,
 	const struct symbols_answer *top)
 {
@@ -169,7 +169,7 @@ static int profile_serve(void *state, int timeout_ms, struct lp_err *err)
 	return p->sampler->serve(p->state, err);
 }
 
-/* The first sample only marks where counting begins: earlier counts belong to no interval, and are
+/* The first sample only marks where counting begins. Earlier counts belong to no interval; they are
  * only looked up, so that the names are known later. */
 static int profile_sample(
 	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
@@ -188,13 +188,13 @@ static int profile_sample(
 		r = profile_rows_fill(p->rows, &p->totals, sink, err);
 	if (r < 0 || !at->last)
 		return r < 0 ? r : 0;
-	if (p->over) /* asked for once */
+	if (p->over) /* possible only once */
 		return 0;
 	p->over = true;
 	return r;
 }
 
-/* It belongs to its creator. */
+/* Its creator owns it. */
 static void profile_close(void *state)
 {
 	(void)state;

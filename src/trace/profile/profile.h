@@ -25,7 +25,7 @@ struct profile_config {
 struct profile;
 
 /* Begin to sample. `why` (may be NULL) says why a better sampler is not used. -EPERM, -EOPNOTSUPP,
- * -EINVAL with a sentence: it is not possible here. */
+ * -EINVAL with a message: it is impossible here. */
 int profile_new(const struct profile_config *config, struct profile **ret, struct lp_err *why,
 	struct lp_err *err);
 void profile_free(struct profile *p);
@@ -39,12 +39,12 @@ const struct profile_rows *profile_counts(const struct profile *p);
 const char *profile_sampler(const struct profile *p);
 const char *profile_clock(const struct profile *p);
 
-/* Make a word of a name: colons separate the parts of names of rows, semicolons the frames of
+/* Turn a name into a word: colons separate the parts of names of rows, semicolons the frames of
  * stacks, and blanks the columns of printed output. */
 void profile_word_make(char *word, bool colons);
 
-/* "kworker/0:1" is "kworker": the common name of a program on all servers, without the colon, which
- * separates parts of names. */
+/* "kworker/0:1" becomes "kworker": the common name of a program on all servers, without a colon,
+ * which separates parts of names. */
 void profile_program_name(const char *comm, char ret[SAMPLER_COMM_MAX]);
 
 #endif

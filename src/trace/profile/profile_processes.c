@@ -15,14 +15,15 @@
 /* A program is busy if it has this share of an interval's samples. */
 #define BUSY_SHARE 0.02
 #define BUSY_LEAST 3
-/* Of an interval; more wait for the next one. Remarks about clocks need room, too. */
+/* Per interval; more wait for the next one. Remarks about clocks need space, too. */
 #define NOTES_MAX 4
 #define AGAIN_US (3600 * US_PER_SEC)
 
 struct busy_program {
 	char name[SAMPLER_COMM_MAX];
-	int pid;	  /* in which most of its samples were */
-	uint64_t most, n; /* samples of that process at one address, and of all; this interval */
+	int pid;	  /* the process with most of its samples */
+	uint64_t most, n; /* in this interval: samples of that process at one address, and of all
+			   * processes */
 	int64_t noted_us; /* when it was noted; 0: never */
 };
 
@@ -47,7 +48,7 @@ void profile_processes_free(struct profile_processes *p)
 	free(p);
 }
 
-/* Its place, if need be that of one that was noted long ago or never. NULL: there is none. */
+/* The place of a program, which may replace one that was noted long ago or never. NULL: none. */
 static struct busy_program *program_get(struct profile_processes *p, const char *name)
 {
 	struct busy_program *oldest = NULL;
@@ -110,7 +111,7 @@ static bool is_due(const struct profile_processes *p, const struct busy_program 
 {
 	if (b->n < BUSY_LEAST || (double)b->n < BUSY_SHARE * (double)p->total)
 		return false;
-	/* A clock that was set back does not silence it. */
+	/* If the clock was set back, note it again. */
 	return !b->noted_us || wall_us >= b->noted_us + AGAIN_US || wall_us < b->noted_us;
 }
 

@@ -1,5 +1,5 @@
-/* The processes behind samples: a note for the archive of each busy program, at most once per hour,
- * so that a program that runs on one server only can be reported with its process.
+/* Notes the processes of busy programs in the archive, at most once per hour each, so that a
+ * program that runs on one server only can be reported with its process.
  */
 #ifndef TRACE_PROFILE_PROCESSES_H
 #define TRACE_PROFILE_PROCESSES_H
@@ -11,7 +11,7 @@
 
 struct profile_processes;
 
-/* `proc`: where /proc is; it outlives this. NULL: out of memory. */
+/* `proc`: the path of /proc, which must outlive this. NULL: out of memory. */
 struct profile_processes *profile_processes_new(const char *proc);
 void profile_processes_free(struct profile_processes *p);
 

@@ -1,6 +1,5 @@
-/* From samples to the archive's rows: kinds `function` (program, image and function), `stack`
- * (program and functions from the outermost on, where stacks are kept) and `profile` (what there
- * was in all).
+/* Converts samples to rows of the archive: kinds `function` (program, image and function), `stack`
+ * (program and functions from the outermost on, if stacks are recorded) and `profile` (totals).
  */
 #ifndef TRACE_PROFILE_ROWS_H
 #define TRACE_PROFILE_ROWS_H
@@ -20,8 +19,8 @@ enum profile_kind { PROFILE_FUNCTIONS = 0, PROFILE_STACKS, PROFILE_KINDS };
 /* Sums since the beginning. */
 struct profile_totals {
 	uint64_t samples; /* of programs */
-	uint64_t idle;	  /* CPUs that had nothing to do */
-	uint64_t unknown; /* of `samples`, those without a name */
+	uint64_t idle;	  /* samples of idle CPUs */
+	uint64_t unknown; /* samples without a name */
 	uint64_t lost;
 	unsigned hz;
 };
@@ -35,10 +34,10 @@ void profile_rows_free(struct profile_rows *r);
 int profile_rows_count(
 	struct profile_rows *r, enum profile_kind kind, const char *name, uint64_t n);
 
-/* A period is over: idle rows are removed. */
+/* A period is over: remove idle rows. */
 void profile_rows_tick(struct profile_rows *r);
 
-/* Fill the current sample of sink->batch. 1: some of it shows in the next one only. */
+/* Fill the current sample of sink->batch. 1: some of it shows only in the next one. */
 int profile_rows_fill(struct profile_rows *r, const struct profile_totals *totals,
 	struct collect_sink *sink, struct lp_err *err);
 

@@ -45,6 +45,6 @@ int sampler_open(const char *name, const struct sampler_config *config,
 		if (!first.code)
 			first = last;
 	}
-	/* The last one's reason: if even that does not work, sampling as such does not. */
+	/* The reason of the last one: if even that does not work, no sampling does. */
 	return lp_err_set(err, last.code, "%s", last.text);
 }

@@ -1,6 +1,6 @@
 /* The interface of a sampler: `bpf` counts samples in the kernel, `ring` receives each one from the
- * kernel. One file (or a few) sampler_NAME*.c and a line in meson.build each. Both deliver the
- * same.
+ * kernel. Each has one or a few files sampler_NAME*.c and a line in meson.build. All deliver the
+ * same data.
  */
 #ifndef TRACE_SAMPLER_H
 #define TRACE_SAMPLER_H
@@ -15,8 +15,8 @@
 #define SAMPLER_COMM_MAX 16
 
 enum sampler_clock {
-	SAMPLER_CLOCK_AUTO = 0, /* cycles where the machine counts them */
-	SAMPLER_CLOCK_CYCLES,	/* of the CPU, while it does something */
+	SAMPLER_CLOCK_AUTO = 0, /* cycles if the machine counts them */
+	SAMPLER_CLOCK_CYCLES,	/* of the CPU, while it is not idle */
 	SAMPLER_CLOCK_TIME,
 };
 
@@ -28,7 +28,7 @@ struct sampler_config {
 	int64_t interval_us; /* between two calls of drain() */
 };
 
-/* Some samples at one address of one program. */
+/* Samples at one address of one program. */
 struct sampler_count {
 	uint64_t n;
 	uint64_t address;
@@ -36,10 +36,10 @@ struct sampler_count {
 	int process; /* one with such samples, also if they are of the kernel; 0: none */
 	bool kernel;
 	char comm[SAMPLER_COMM_MAX]; /* of the process, at that time */
-	struct build_id id;	     /* where it is known, */
-	uint64_t offset;	     /* and where in that file */
-	/* Where stacks are kept: addresses, the innermost first; the first n_kernel_stack of them
-	 * are the kernel's. */
+	struct build_id id;	     /* of its file, if known, */
+	uint64_t offset;	     /* and the offset in it */
+	/* If stacks are recorded: addresses, the innermost first; the first n_kernel_stack of them
+	 * belong to the kernel. */
 	const uint64_t *stack;
 	unsigned n_stack, n_kernel_stack;
 };
@@ -59,20 +59,21 @@ struct sampler {
 	const char *name;
 	const char *summary;
 
-	/* Begin. -EPERM or -EOPNOTSUPP with a sentence: it cannot work here. */
+	/* Begin. -EPERM or -EOPNOTSUPP with a message: it cannot work here. */
 	int (*open)(const struct sampler_config *config, void **ret_state, struct lp_err *err);
 
-	/* What ticks: "cycles" or "time". */
+	/* The source of ticks: "cycles" or "time". */
 	enum sampler_clock (*clock)(void *state);
 
-	/* Readable when serve() should be called. NULL: never, and there is no serve(). */
+	/* A descriptor that becomes readable when serve() should be called. NULL: none, and there
+	 * is no serve(). */
 	int (*descriptor)(void *state);
 	int (*serve)(void *state, struct lp_err *err);
 
-	/* Deliver what was counted since the last time. */
+	/* Deliver the counts since the last call. */
 	int (*drain)(void *state, const struct sampler_sink *sink, struct lp_err *err);
 
-	/* Samples that were taken and not delivered, so far. */
+	/* The number of samples so far that were taken but not delivered. */
 	uint64_t (*lost)(void *state);
 
 	void (*close)(void *state); /* accepts NULL */
@@ -82,8 +83,8 @@ struct sampler {
 extern const struct sampler *const samplers[];
 const struct sampler *sampler_find(const char *name);
 
-/* Open the first that works, or the one of that name (NULL or "auto": any). `why` (may be NULL)
- * says why it is not the first. */
+/* Open the first one that works, or the one with this name (NULL or "auto": any). `why` (may be
+ * NULL) says why it is not the first. */
 int sampler_open(const char *name, const struct sampler_config *config,
 	const struct sampler **ret_sampler, void **ret_state, struct lp_err *why,
 	struct lp_err *err);

@@ -1,6 +1,6 @@
-/* Samples that a program in the kernel counts (bpf/samples.bpf.c), by process and address: nothing
- * happens here until the counts are read, in batches. Nothing of it outlives us: programs, maps and
- * events are descriptors of this process.
+/* Samples that a program in the kernel counts (bpf/samples.bpf.c), by process and address. This
+ * process only reads the counts, in batches. Nothing outlives it: programs, maps and events are its
+ * descriptors.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ _Alignas(16) static const char programs[] =
 struct bpf_sampler {
 	struct perf_events events;
 	struct bpf_object *object;
-	struct bpf_link **links; /* [event]; they own its descriptor */
+	struct bpf_link **links; /* [event]; they own its descriptors */
 	unsigned n_links;
 	struct bpf_link *on_exec;
 	struct ring_buffer *execs;
@@ -39,7 +39,7 @@ struct bpf_sampler {
 	struct samples_key *keys;
 	struct samples_value *values;
 	uint32_t batch;
-	const struct sampler_sink *sink; /* while counts are read */
+	const struct sampler_sink *sink; /* during reading */
 	uint64_t stack[2 * SAMPLES_STACK_MAX];
 	int *used_stacks;
 	size_t n_used_stacks, cap_used_stacks;
@@ -72,7 +72,7 @@ static void bpf_sampler_close(void *state)
 
 DEFINE_CLEANUP(void *, bpf_sampler_close);
 
-/* Twice as many as there can be samples at different addresses, within reason. */
+/* Twice the possible number of samples at different addresses, within limits. */
 static uint32_t keys_for(const struct sampler_config *config, unsigned n_cpus)
 {
 	uint64_t n = 2 * (uint64_t)config->hz * n_cpus *
@@ -168,8 +168,7 @@ static int attach(struct bpf_sampler *b, struct lp_err *err)
 		if (!b->links[i]) {
 			int code = -errno;
 
-			/* The links so far have closed nothing yet, but will: leave the others to
-			 * us. */
+			/* The links so far will close their descriptors; keep the others. */
 			memmove(b->events.fds, b->events.fds + i,
 				(b->events.n - i) * sizeof(*b->events.fds));
 			b->events.n -= i;
@@ -178,7 +177,7 @@ static int attach(struct bpf_sampler *b, struct lp_err *err)
 		}
 		b->n_links++;
 	}
-	b->events.n = 0; /* the links have them */
+	b->events.n = 0; /* the links own them */
 	attach_exec(b);
 	return 0;
 }
@@ -214,7 +213,7 @@ static enum sampler_clock bpf_sampler_clock(void *state)
 	return ((struct bpf_sampler *)state)->events.clock;
 }
 
-/* The addresses of a stack, after the existing `n`. */
+/* Add the addresses of a stack after the existing `n`. */
 static unsigned stack_read(struct bpf_sampler *b, int id, unsigned n)
 {
 	uint64_t *at = b->stack + n;
@@ -252,7 +251,7 @@ static int deliver(
 	return b->sink->count(b->sink->ctx, &c);
 }
 
-/* A bucket of the map may have more than fits: enlarge the buffer then. */
+/* A bucket of the map may have more entries than fit: enlarge the buffer. */
 static int batch_grow(struct bpf_sampler *b)
 {
 	struct samples_key *keys = reallocarray(b->keys, b->batch, 2 * sizeof(*keys));
@@ -269,7 +268,7 @@ static int batch_grow(struct bpf_sampler *b)
 	return 0;
 }
 
-/* Take all counts out of the map. */
+/* Read and remove all counts of the map. */
 static int counts_take(struct bpf_sampler *b)
 {
 	uint32_t token = 0;

@@ -1,6 +1,6 @@
 /* Samples that the kernel delivers one by one, through a ring per CPU, for systems where BPF is not
  * permitted. They are counted here. The kernel also reports names, executions and mappings, so that
- * processes that have ended when the counts are read are known.
+ * processes are known even if they have ended when the counts are read.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -188,7 +188,7 @@ static int name_set(struct ring_sampler *s, int pid, const char *comm)
 	return 0;
 }
 
-/* The name of a process: as reported, or from /proc. */
+/* The name of a process: from an event, or from /proc. */
 static const char *name_get(struct ring_sampler *s, int pid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -312,7 +312,7 @@ static int on_record(struct ring_sampler *s, const struct perf_record *r)
 	return 0;
 }
 
-/* Copy `size` bytes at a position that only grows out of a ring. */
+/* Copy `size` bytes out of a ring, at a position that only grows. */
 static void ring_copy(const unsigned char *data, size_t ring, uint64_t at, void *to, size_t size)
 {
 	size_t from = at & (ring - 1), first = ring - from < size ? ring - from : size;
@@ -334,7 +334,7 @@ static int ring_read(struct ring_sampler *s, struct ring *ring)
 
 		ring_copy(data, ring_bytes(s), tail, &h, sizeof(h));
 		if (h.size < sizeof(h) || tail + h.size > head) {
-			tail = head; /* that cannot be */
+			tail = head; /* this is impossible */
 			break;
 		}
 		ring_copy(data, ring_bytes(s), tail, s->record, h.size);

@@ -7,7 +7,7 @@
 #include <string.h>
 #endif
 
-/* Longer ones are not worth their time. */
+/* Longer names would take too much time. */
 #define MANGLED_MAX 512
 
 void demangle(const char *name, char *buf, size_t size)

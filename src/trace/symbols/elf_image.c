@@ -13,10 +13,10 @@
 
 #define SECTIONS_MAX 65536
 #define FILE_BYTES_MAX ((off_t)4 << 30)
-/* At most this much of a file is read: sections may overlap, and be many. */
+/* The maximum number of bytes to read from a file: sections may overlap, and there may be many. */
 #define BYTES_MAX ((uint64_t)256 << 20)
 #define NOTE_BYTES_MAX ((uint64_t)64 << 10)
-/* Compressed symbols do not unpack to more than this. */
+/* The maximum size of unpacked symbols. */
 #define UNPACKED_MAX ((size_t)64 << 20)
 #define UNPACK_MEMORY_MAX ((uint64_t)128 << 20)
 
@@ -27,11 +27,11 @@ struct reading {
 	Elf *elf;
 	struct elf_image *image;
 	uint64_t left;	     /* bytes that may still be read */
-	bool inner;	     /* it is from inside a section: nothing further is inside */
-	bool symtab, dynsym; /* these were read: there is one of each */
+	bool inner;	     /* it comes from a section of another file: do not look further */
+	bool symtab, dynsym; /* these were already read; only one of each counts */
 };
 
-/* May this much be read? */
+/* May this many bytes be read? */
 static bool afford(struct reading *g, uint64_t bytes)
 {
 	if (bytes > g->left)
@@ -159,7 +159,7 @@ static int symbols_add(struct reading *g, Elf_Scn *section, const GElf_Shdr *hea
 static int sections_read(struct reading *g);
 
 #ifdef HAVE_LZMA
-/* Symbols that are packed into a section: an ELF file, compressed by xz. */
+/* Symbols that are packed into a section: an ELF file, compressed with xz. */
 static int debugdata_read(Elf_Data *data, struct elf_image *image)
 {
 	struct reading g = {.image = image, .left = BYTES_MAX, .inner = true};
@@ -170,7 +170,7 @@ static int debugdata_read(Elf_Data *data, struct elf_image *image)
 
 	if (!data || !data->d_buf)
 		return 0;
-	unpacked = malloc(UNPACKED_MAX); /* pages that are not written to cost nothing */
+	unpacked = malloc(UNPACKED_MAX); /* pages that are not written cost nothing */
 	if (!unpacked)
 		return -ENOMEM;
 	if (lzma_stream_buffer_decode(&memory, 0, NULL, data->d_buf, &in, data->d_size, unpacked,
@@ -202,7 +202,7 @@ static bool table_is_next(struct reading *g, const GElf_Shdr *header)
 	return true;
 }
 
-/* All that has symbols. */
+/* Read all sections with symbols. */
 static int sections_read(struct reading *g)
 {
 	Elf_Scn *section = NULL;
@@ -264,8 +264,8 @@ int elf_image_identify(int fd, struct elf_image *ret)
 	return 0;
 }
 
-/* The symbols of a file that is installed for its build-id. They count only if its build-id is the
- * same.
+/* Read the symbols of the separate debug file for a build-id. They count only if that file has the
+ * same build-id.
  */
 static int debug_file_read(const char *dir, struct elf_image *e)
 {
@@ -314,7 +314,7 @@ int elf_image_read(int fd, const char *debug_dir, struct elf_image *ret)
 int elf_image_read_memory(const void *data, size_t size, struct elf_image *ret)
 {
 	_cleanup_(elf_image_release) struct elf_image e = {0};
-	_cleanup_free_ char *copy = malloc(size + 1); /* libelf may write to it */
+	_cleanup_free_ char *copy = malloc(size + 1); /* libelf may modify it */
 	_cleanup_(elf_endp) Elf *elf = NULL;
 	int r;
 

@@ -1,7 +1,7 @@
 /* Information about addresses from an ELF file: its build-id, its segments, its symbols.
  *
- * Files are not trusted: everything is checked, and costs a bounded amount of memory and time.
- * Errors in a file only reduce its symbols.
+ * Files are not trusted: everything is checked, with bounded memory and time. Errors in a file only
+ * reduce the number of its symbols.
  */
 #ifndef TRACE_ELF_IMAGE_H
 #define TRACE_ELF_IMAGE_H
@@ -34,14 +34,15 @@ void elf_image_release(struct elf_image *e);
 /* Read build-id and segments only. 0, -ENOEXEC (it is not an ELF file), or another errno. */
 int elf_image_identify(int fd, struct elf_image *ret);
 
-/* Read everything: the table of symbols and the dynamic one, that in .gnu_debugdata, and those of
- * the debug file of its build-id below `debug_dir` (NULL: none). As elf_image_identify(). */
+/* Read everything: the static and the dynamic symbols, those in .gnu_debugdata, and those of the
+ * debug file for its build-id below `debug_dir` (NULL: none). Returns the same as
+ * elf_image_identify(). */
 int elf_image_read(int fd, const char *debug_dir, struct elf_image *ret);
 
-/* The same for a file that is in memory. */
+/* The same for a file in memory. */
 int elf_image_read_memory(const void *data, size_t size, struct elf_image *ret);
 
-/* The address, in the file's own terms, of an offset in it; false: it is not code. */
+/* The address, as in the symbols of the file, of an offset in it; false: it is not code. */
 bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *ret);
 
 /* Was limpet built with the libraries to read symbols? */

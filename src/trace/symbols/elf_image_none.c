@@ -1,4 +1,4 @@
-/* Without libelf no file has symbols: everything is reported by image and page. */
+/* Without libelf there are no symbols: everything is reported by image and page. */
 #include "trace/symbols/elf_image.h"
 
 #include <errno.h>

@@ -118,7 +118,7 @@ static void images_reindex(struct images *s)
 {
 	idmap_clear(&s->by_id);
 	idmap_clear(&s->by_file);
-	/* There was room for more than these. */
+	/* This cannot fail: there was room for more. */
 	for (size_t i = 0; i < s->n; i++)
 		image_index(s, i);
 }

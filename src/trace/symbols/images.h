@@ -1,4 +1,4 @@
-/* The files of code, each read once: identified by build-id, or by the file itself.
+/* Files of code, each read once, identified by build-id or by the file itself.
  */
 #ifndef TRACE_IMAGES_H
 #define TRACE_IMAGES_H
@@ -9,7 +9,7 @@
 struct image {
 	char *name; /* "libc.so.6" */
 	struct elf_image elf;
-	uint64_t file; /* a hash of device, inode, size and time of change */
+	uint64_t file; /* a hash of device, inode, size and modification time */
 	uint64_t used; /* the last period in which it was used */
 };
 
@@ -27,14 +27,14 @@ struct images {
 
 void images_release(struct images *s);
 
-/* The image of that build-id, or NULL. */
+/* The image with this build-id, or NULL. */
 struct image *images_find(struct images *s, const struct build_id *id);
 
 /* The image of an open file; `path` is for its name. A file that cannot be parsed has no symbols. 0
  * or a negative errno. */
 int images_open(struct images *s, int fd, const char *path, struct image **ret);
 
-/* A period is over: forget unused ones. */
+/* A period is over: forget unused images. */
 void images_tick(struct images *s);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define KALLSYMS_BYTES_MAX ((size_t)256 << 20)
 #define IMAGES_MAX 4096
-/* The last function has no next one to end it. */
+/* The assumed size of the last function. */
 #define LAST_BYTES 4096
 
 void kallsyms_release(struct kallsyms *k)
@@ -44,7 +44,7 @@ static int image_number(struct kallsyms *k, const char *name, uint32_t *ret)
 	return strmap_put(&k->image_index, name, *ret);
 }
 
-/* "[ext4]" at the end of a line -> "ext4.ko"; "" -> "kernel"; "[bpf]" and the like stay. */
+/* "[ext4]" at the end of a line -> "ext4.ko"; "" -> "kernel"; "[bpf]" and similar names stay. */
 static int image_of(struct kallsyms *k, char *module, uint32_t *ret)
 {
 	char name[80];

@@ -15,7 +15,7 @@ struct kallsyms {
 
 void kallsyms_release(struct kallsyms *k);
 
-/* Parse the text of such a file; `text` is changed. Data, and lines that cannot be parsed, are left
+/* Parse the text of such a file; modifies `text`. Data, and lines that cannot be parsed, are left
  * out; so is everything if the kernel hides addresses. 0 or -ENOMEM. */
 int kallsyms_parse(struct kallsyms *k, char *text);
 int kallsyms_read(const char *path, struct kallsyms *ret);

@@ -33,14 +33,14 @@ int paths_note(struct paths *p, const char *path)
 	return 0;
 }
 
-/* Read the build-id of this file. A name may lead anywhere: to a device, or a pipe. */
+/* Read the build-id of this file. The path may be a device or a pipe. */
 static void look_into(struct paths *p, uint32_t at)
 {
 	_cleanup_close_ int fd = open(p->items[at], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct elf_image head;
 
 	if (fd >= 0 && elf_image_identify(fd, &head) == 0 && head.id.known)
-		/* Without memory it is merely not found. */
+		/* If memory runs out, it is just not found. */
 		idmap_put(&p->by_id, hash_bytes(head.id.bytes, sizeof(head.id.bytes)), at);
 }
 

@@ -1,5 +1,5 @@
-/* Paths of files that may contain code, noted cheaply, and opened only when the file of some
- * build-id is needed. */
+/* Paths of files that may contain code. They are only noted, and opened when the file of a build-id
+ * is needed. */
 #ifndef TRACE_PATHS_H
 #define TRACE_PATHS_H
 
@@ -14,7 +14,7 @@ struct paths {
 	struct strmap index;
 	char **items;
 	size_t n, cap;
-	size_t n_seen;	    /* the number that were opened */
+	size_t n_seen;	    /* the number of files that were opened */
 	struct idmap by_id; /* hash of a build-id -> position */
 };
 

@@ -32,7 +32,7 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return x->tag > y->tag ? -1 : 1; /* the later one first: it is the current one */
+	return x->tag > y->tag ? -1 : 1; /* the later one first, because it is the current one */
 }
 
 static void table_finish(struct symbol_table *t)

@@ -61,7 +61,7 @@ int proc_maps_add(struct proc_maps *m, uint64_t start, uint64_t end, uint64_t of
 	return 0;
 }
 
-/* A number and the character after it; false: it is not there. */
+/* Parse a number and the character after it; false: they are not there. */
 static bool take_number(char **at, int base, char behind, uint64_t *ret)
 {
 	char *end;

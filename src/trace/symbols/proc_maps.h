@@ -22,14 +22,14 @@ struct proc_maps {
 
 void proc_maps_release(struct proc_maps *m);
 
-/* Parse lines of such a file (`text` is changed) and add executable mappings. Lines that cannot be
+/* Parse lines of such a file (modifies `text`) and add executable mappings. Lines that cannot be
  * parsed are left out. 0 or -ENOMEM. */
 int proc_maps_parse(struct proc_maps *m, char *text);
 
-/* Those of a process. 0, -ESRCH (it is gone), or another errno. */
+/* Read those of a process. 0, -ESRCH (it is gone), or another errno. */
 int proc_maps_read(const char *proc, int pid, struct proc_maps *ret);
 
-/* Add one; mappings that it overlaps are removed. 0 or -ENOMEM. */
+/* Add a mapping; overlapping ones are removed. 0 or -ENOMEM. */
 int proc_maps_add(struct proc_maps *m, uint64_t start, uint64_t end, uint64_t offset,
 	uint64_t inode, const char *path);
 

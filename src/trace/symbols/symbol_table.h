@@ -1,4 +1,4 @@
-/* Names of address ranges, sorted: fill it, finish it, then look up addresses. */
+/* Names of address ranges, sorted: add symbols, finish the table, then look up addresses. */
 #ifndef TRACE_SYMBOL_TABLE_H
 #define TRACE_SYMBOL_TABLE_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Data from outside takes no more room than this; the rest is left out. */
+/* The maximum number of symbols; further ones are left out. */
 #define SYMBOL_TABLE_MAX (4u << 20)
 #define SYMBOL_NAMES_MAX (256u << 20)
 /* Longer names are truncated. */
@@ -14,8 +14,8 @@
 
 struct symbol {
 	uint64_t start;
-	uint64_t size; /* 0: up to the next one */
-	uint32_t name; /* position in `names` */
+	uint64_t size; /* 0: up to the next symbol */
+	uint32_t name; /* offset in `names` */
 	uint32_t tag;  /* the caller's */
 };
 
@@ -33,11 +33,12 @@ void symbol_table_release(struct symbol_table *t);
 int symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 	size_t len, uint32_t tag);
 
-/* Sort. Of several at one address the best stays: with a size before without, fewer leading
- * underscores before more, then alphabetically; so it is the same one on all servers. */
+/* Sort. If several have the same address, the best one stays: one with a size, then with fewer
+ * leading underscores, then the first in alphabetical order. So it is the same one on all
+ * servers. */
 void symbol_table_finish(struct symbol_table *t);
 
-/* The symbol that an address is in, or NULL. */
+/* The symbol of an address, or NULL. */
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address);
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
 

@@ -23,18 +23,18 @@
 #include <unistd.h>
 
 #define PAGE_MASK UINT64_C(0xfff)
-/* Periods before the kernel's symbols are read again for an address that is not among them. */
+/* Periods before the kernel's symbols are read again because of an unknown address. */
 #define KERNEL_AGAIN 6
-/* Periods before a file is looked for again. */
+/* Periods before a missing file is searched again. */
 #define MISSING_AGAIN 6
-/* Periods before noted files are looked into again. */
+/* Periods before noted files are read again. */
 #define PATHS_AGAIN 64
 
 struct process {
 	int pid;
 	struct proc_maps maps;
 	struct symbol_table jit;
-	bool told; /* some mappings were reported by events */
+	bool told; /* events reported some mappings */
 	bool read; /* its maps were read in this period */
 	bool jit_read;
 	uint64_t used; /* the last period in which it was used */
@@ -44,7 +44,7 @@ struct symbols {
 	char *proc;
 	struct images images;
 	struct kallsyms kernel;
-	uint64_t kernel_read; /* the period after they were read; 0: not yet */
+	uint64_t kernel_read; /* the period after the last reading; 0: never */
 	struct elf_image vdso;
 	bool vdso_read;
 	struct process **processes;
@@ -200,7 +200,7 @@ void symbols_tick(struct symbols *s)
 			continue;
 		}
 		p->read = p->jit_read = false;
-		/* There was room for as many. */
+		/* This cannot fail: there was room for as many. */
 		idmap_put(&s->by_pid, (uint64_t)p->pid, (uint32_t)n);
 		s->processes[n++] = p;
 	}
@@ -211,7 +211,7 @@ void symbols_tick(struct symbols *s)
 		paths_again(&s->paths);
 }
 
-/* Read the mappings of a process, once per period. Those reported of one that is gone stay. */
+/* Read the mappings of a process, once per period. If it is gone, the reported ones stay. */
 static void process_read(struct symbols *s, struct process *p)
 {
 	struct proc_maps maps;
@@ -225,7 +225,7 @@ static void process_read(struct symbols *s, struct process *p)
 	p->maps = maps;
 }
 
-/* The file that is mapped, even if it has no name any more; if that is not permitted, the one with
+/* Open the mapped file, even if it no longer has a name; if that is not permitted, the file with
  * its name and number. */
 static int mapping_open(
 	const struct symbols *s, const struct process *p, const struct proc_mapping *m)
@@ -259,7 +259,7 @@ static struct image *mapping_image(
 	return fd >= 0 && images_open(&s->images, fd, m->path, &image) == 0 ? image : NULL;
 }
 
-/* The image that a process has at an address. */
+/* The image of a process at an address. */
 static struct image *process_image(struct symbols *s, int pid, uint64_t address)
 {
 	struct process *p = process_get(s, pid);
@@ -272,7 +272,7 @@ static struct image *process_image(struct symbols *s, int pid, uint64_t address)
 	return m && m->path[0] == '/' ? mapping_image(s, p, m) : NULL;
 }
 
-/* Look for a build-id in the files that were noted. */
+/* Search for a build-id in the noted files. */
 static struct image *path_image(struct symbols *s, const struct build_id *id)
 {
 	const char *path = paths_find(&s->paths, id);
@@ -329,7 +329,7 @@ static void answer_image(const struct image *image, uint64_t offset, struct symb
 	answer_from(&image->elf, address, a);
 }
 
-/* A build-id whose file was not found is a name as well. */
+/* If the file of a build-id was not found, use the build-id as a name. */
 static void answer_nameless(const struct symbols_query *q, struct symbols_answer *a)
 {
 	snprintf(a->image, sizeof(a->image), "%02x%02x%02x%02x", q->id.bytes[0], q->id.bytes[1],
@@ -429,7 +429,7 @@ static int find_mapped(struct symbols *s, const struct symbols_query *q, struct 
 	return 0;
 }
 
-/* Modules are loaded at any time, so an unknown address is looked up again from time to time. */
+/* Modules can be loaded at any time, so unknown addresses are looked up again from time to time. */
 static void find_kernel(struct symbols *s, uint64_t address, struct symbols_answer *a)
 {
 	const char *image = "kernel", *name = NULL;

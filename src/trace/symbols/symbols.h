@@ -1,9 +1,8 @@
 /* From addresses to names: the image of an address of a process or of the kernel, and the function.
  *
- * Processes come and go faster than they can be examined. So an address may come with the build-id
- * of its file and its offset there, which is enough if any process has shown that file before, or
- * an exec event has shown its path. Otherwise the mappings of the process are read, once per
- * period.
+ * Processes come and go faster than limpet can examine them. So an address may come with the
+ * build-id of its file and its offset there. That is enough if the file is known from any other
+ * process or from an exec event. Otherwise the mappings of the process are read, once per period.
  */
 #ifndef TRACE_SYMBOLS_H
 #define TRACE_SYMBOLS_H
@@ -22,17 +21,17 @@ void symbols_free(struct symbols *s);
 
 struct symbols_query {
 	uint64_t address;
-	int pid;	    /* its process; unless it is the kernel's */
-	bool kernel;	    /* it is one of the kernel's */
-	struct build_id id; /* of its file, if that is known, */
-	uint64_t offset;    /* and where in it */
+	int pid;	    /* its process, unless the address belongs to the kernel */
+	bool kernel;	    /* it belongs to the kernel */
+	struct build_id id; /* of its file, if known, */
+	uint64_t offset;    /* and the offset in it */
 };
 
 /* The name of an address. */
 struct symbols_answer {
 	char image[SYMBOLS_IMAGE_MAX];	     /* "libc.so.6", "kernel", "ext4.ko", "jit" */
 	char function[SYMBOLS_FUNCTION_MAX]; /* "memcpy"; "libx.so+0x3000" without a symbol */
-	bool known;			     /* false: the place of the address is unknown */
+	bool known;			     /* false: nothing is known about the address */
 };
 
 /* 0 or -ENOMEM. */
@@ -44,7 +43,7 @@ int symbols_executed(struct symbols *s, int pid, int parent, const char *path);
 int symbols_mapped(struct symbols *s, int pid, uint64_t start, uint64_t end, uint64_t offset,
 	uint64_t inode, const char *path);
 
-/* Note the files of all present processes, for when they have ended. */
+/* Note the files of all current processes, for later, when they have ended. */
 int symbols_survey(struct symbols *s);
 
 /* A period is over: data about processes is read again when it is needed, and unused data is
