@@ -1,7 +1,7 @@
 /* The beginning and the end of a counted function.
  *
- * Both do the usual case in a straight line, without a stack frame of their own, and leave
- * everything else to functions that are never inlined. */
+ * Both handle the usual case without branches and without a stack frame. Functions that are never
+ * inlined handle everything else. */
 #include "runtime/calls.h"
 
 #include <time.h>
@@ -11,9 +11,9 @@
 
 /* Stacks of different threads and coroutines are further apart than this. */
 #define SAME_STACK (1U << 20)
-/* How much higher the stack pointer of the same function may be at another call. */
+/* How much higher the stack pointer may be at another call of the same function. */
 #define SLACK 128
-/* As a frame's stack pointer: it cannot have been left. */
+/* The stack pointer of a frame that cannot have been left. */
 #define NEVER_LEFT (UINTPTR_MAX - SLACK)
 
 #define SLOW __attribute__((noinline, cold))
@@ -25,8 +25,8 @@ _Thread_local struct thread limpet_calls_thread_1
 
 bool calls_use_tsc;
 
-/* A signal handler may interrupt one of our functions and call another: this keeps the compiler
- * from reordering. */
+/* A signal handler may interrupt one of these functions and call another one: this prevents
+ * reordering by the compiler. */
 static inline void in_order(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -58,7 +58,7 @@ static inline void count(const struct thread *t, uint32_t id, uint64_t self_tick
 	t->counters[id].ticks += self_ticks;
 }
 
-/* It has ended: count it, and subtract its time from that of its caller. */
+/* A function has ended: count it, and subtract its time from that of its caller. */
 static inline void finish(const struct thread *t, struct call_frame *frame, uint64_t now)
 {
 	uint64_t ticks = now - frame->begin;
@@ -67,8 +67,8 @@ static inline void finish(const struct thread *t, struct call_frame *frame, uint
 	frame[-1].children += ticks;
 }
 
-/* Remove the top frame. In the moment before the next one is filled in, it must not look like a
- * frame that was left. */
+/* Remove the top frame. Until the next one is filled in, it must not look like a frame that was
+ * left. */
 static inline void pop(struct thread *t, struct call_frame *top)
 {
 	top->sp = NEVER_LEFT;
@@ -76,7 +76,7 @@ static inline void pop(struct thread *t, struct call_frame *top)
 	t->top = top - 1;
 }
 
-/* First the place, then its content: a handler that interrupts writes above it. */
+/* First the place, then its contents: an interrupting handler writes above it. */
 static inline void push(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp,
 	uint32_t id, uint64_t now)
 {
@@ -93,7 +93,7 @@ static inline void push(struct thread *t, uintptr_t function, uintptr_t site, ui
 	in_order();
 }
 
-/* Perhaps left by longjmp(): the stack is already above it. */
+/* Was it left by longjmp(), because the stack is already above it? */
 static inline bool may_be_stale(const struct call_frame *frame, uintptr_t sp)
 {
 	return frame->sp + SLACK < sp;
@@ -104,7 +104,7 @@ static bool is_stale(const struct call_frame *frame, uintptr_t sp)
 	return may_be_stale(frame, sp) && sp - frame->sp < SAME_STACK;
 }
 
-/* There are no more calls beyond the deepest frame. */
+/* There are no calls beyond the deepest frame any more. */
 static void back_to_deepest(struct thread *t)
 {
 	t->beyond = 0;
@@ -122,7 +122,7 @@ static void drop_stale(struct thread *t, uintptr_t sp, uint64_t now)
 	}
 }
 
-/* A thread's counters are reserved page by page. */
+/* The counters of a thread are reserved page by page. */
 static bool ready(struct thread *t, uint32_t id)
 {
 	enum { AT_ONCE = 4096 / sizeof(struct calls_counter) };
@@ -134,7 +134,8 @@ static bool ready(struct thread *t, uint32_t id)
 	return true;
 }
 
-/* Above MAX_DEPTH frames there is one of no function, which no end of a function matches. */
+/* Above MAX_DEPTH frames there is one without a function, which never matches the end of a
+ * function. */
 static void go_beyond(struct thread *t)
 {
 	if (t->beyond++ == 0) {
@@ -144,7 +145,7 @@ static void go_beyond(struct thread *t)
 	}
 }
 
-/* A function begins, in all other cases. */
+/* The beginning of a function, in all other cases. */
 SLOW static void enter_anyhow(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t known)
 {
 	struct thread *t = &limpet_calls_thread_1;
@@ -169,7 +170,7 @@ void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint
 {
 	struct thread *t = &limpet_calls_thread_1;
 
-	/* 0 - 1 is larger than everything. */
+	/* 0 - 1 is larger than any number. */
 	if (UNLIKELY(id - 1 >= t->ready) || UNLIKELY(!calls_use_tsc) ||
 		UNLIKELY(may_be_stale(t->top, sp)) || UNLIKELY(t->top >= t->deepest)) {
 		enter_anyhow(function, site, sp, id);
@@ -178,8 +179,8 @@ void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint
 	push(t, function, site, sp, id - 1, tsc());
 }
 
-/* A function ends that is not the last one entered. Those above it were left by longjmp() and have
- * ended, too, except for those of another stack (a coroutine), which continue later. */
+/* The end of a function that is not the last one entered. Those above it were left by longjmp() and
+ * have ended, too, except for those on another stack (a coroutine), which continue later. */
 static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp)
 {
 	struct call_frame *at = t->top, *kept;
@@ -188,7 +189,7 @@ static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uin
 	while (at > t->frames && (at->function != function || at->site != site))
 		at--;
 	if (at == t->frames)
-		return; /* it was entered before we counted */
+		return; /* it began before counting did */
 	for (struct call_frame *f = t->top; f > at; f--) {
 		if (is_stale(f, sp + SLACK + 1))
 			finish(t, f, now);
@@ -203,7 +204,7 @@ static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uin
 	t->top = kept - 1;
 }
 
-/* Beyond MAX_DEPTH: the calls are counted, their time belongs to their caller. */
+/* Beyond MAX_DEPTH calls are counted, but their time belongs to their caller. */
 static void exit_beyond(struct thread *t, uintptr_t function)
 {
 	uint32_t id;
@@ -215,7 +216,7 @@ static void exit_beyond(struct thread *t, uintptr_t function)
 		back_to_deepest(t);
 }
 
-/* Everything but the end of the function that was entered last, and that too with another clock. */
+/* Handles all ends except for that of the last function, and that one, too, with another clock. */
 SLOW static void exit_otherwise(uintptr_t function, uintptr_t site, uintptr_t sp)
 {
 	struct thread *t = &limpet_calls_thread_1;
@@ -291,7 +292,7 @@ void calls_keep_thread(void)
 
 	if (!t->frames)
 		return;
-	/* Nothing of the new table was reserved, and the time so far belongs to the parent. */
+	/* No memory of the new table is reserved, and the time so far belongs to the parent. */
 	t->ready = 0;
 	for (struct call_frame *f = t->frames + 1; f <= t->top; f++) {
 		if (f->id >= t->ready && !ready(t, f->id)) {

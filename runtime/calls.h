@@ -1,6 +1,6 @@
 /* The internal interface of liblimpet-calls.
  *
- * This runs in other people's programs, in every function of theirs: signal handlers, constructors,
+ * This code runs inside other programs, in each of their functions: signal handlers, constructors,
  * children of fork(). It needs only libc, allocates only by mmap(), never changes errno, and stops
  * counting if it cannot continue.
  */
@@ -23,13 +23,13 @@ enum { MAX_DEPTH = 16384 };
 extern struct calls_table *calls_table;
 extern bool calls_use_tsc;
 
-/* Make the table, if that was not done yet. */
+/* Create the table, if it does not exist yet. */
 void calls_start(void);
-/* The program ends: libraries that are unloaded now are not replaced by others. */
+/* The program ends, so unloaded libraries are not replaced by others. */
 bool calls_at_exit(void);
 
-/* Make sure that this part of the table can be written. A full file system would otherwise kill the
- * program at the first access. */
+/* Make sure that this part of the table can be written. On a full file system the first access
+ * would kill the program. */
 bool calls_reserve(const void *start, size_t size);
 
 /* The number of any function; false: it cannot be counted. */
@@ -42,28 +42,28 @@ void calls_functions_after_fork(void);
 void calls_forget(uintptr_t begin, uintptr_t end);
 /* The module with this address, or CALLS_NO_MODULE. */
 uint16_t calls_module_of(uintptr_t address);
-/* The same for one that was not known yet. */
+/* The same for an unknown module. */
 uint16_t calls_module_find(uintptr_t address);
 
-/* Switch off the functions of a module that lists name: one of its own (`list_size` 0: none), and
- * the one of the environment. Before any of them is called. */
+/* Switch off the functions of a module that are in a list: in its own one (`list_size` 0: none), or
+ * in that of the environment. Call this before any of its functions runs. */
 void calls_switch_off(const struct calls_module *m, const char *list, size_t list_size);
-/* Its functions are unloaded. */
+/* The functions in this range are unloaded. */
 void calls_switch_forget(uintptr_t begin, uintptr_t end);
 /* Is a function that was not called yet initially off? */
 bool calls_starts_off(uintptr_t function);
 
-/* A row for the current thread; false: there is none left. */
+/* Take a row for the current thread; false: there are none left. */
 bool calls_attach(struct thread *t);
-/* It is in no function. */
+/* Mark that the thread is in no function. */
 void calls_frames_clear(struct thread *t);
-/* The current thread gave its row back. */
+/* The current thread returned its row. */
 void calls_detached(void);
 /* In the child of a fork(): only the thread that called it continues. */
 void calls_keep_thread(void);
-/* The functions that the calling thread is in will not return: count them. */
+/* The current functions of the calling thread will not return: count them. */
 void calls_unwind(void);
-/* Once, at the start. */
+/* Called once, at the start. */
 bool calls_prepare_threads(void);
 
 uint64_t calls_now(void);

@@ -1,8 +1,8 @@
-/* The file of the table: made when the program starts, and again in the child of a fork().
+/* The file of the table, created when the program starts, and again in the child of a fork().
  *
- * While there is a reader, it has a name and outlives the program, so that nothing is lost of a
- * program that is killed or short-lived; the reader removes it. Without a reader it has no name,
- * and is found by its mapping (/proc/PID/maps); so no program ever leaves a file behind.
+ * If there is a reader, the file has a name and outlives the program, so that counts of short or
+ * killed programs are not lost; the reader removes it. Without a reader it has no name, and can be
+ * found by its mapping (/proc/PID/maps), so no program leaves a file behind.
  */
 #include "runtime/calls.h"
 
@@ -31,7 +31,7 @@ static uint8_t all_off[CALLS_MAX_FUNCTIONS];
 const uint8_t *limpet_calls_off_1 = all_off;
 static char path[512]; /* "": the file has no name */
 
-/* A clock of its own: the runtime needs libc alone, not src/base. */
+/* The runtime needs only libc, so it cannot use the clock of src/base. */
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -52,8 +52,8 @@ static bool tsc_is_steady(void)
 #endif
 }
 
-/* Before Linux 5.14: through the file. It is opened by its name, because programs close descriptors
- * that they do not know. */
+/* Before Linux 5.14: through the file. It is opened by its name, because programs close unknown
+ * descriptors. */
 static bool reserve_in_file(size_t offset, size_t size)
 {
 	int fd = path[0] ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
@@ -100,7 +100,7 @@ static bool somebody_reads(void)
 	return now.tv_sec - st.st_mtim.tv_sec <= CALLS_READER_S;
 }
 
-/* An empty file, with a name if there is a reader. */
+/* Create an empty file, with a name if there is a reader. */
 static int create(uint64_t birth_ns)
 {
 	bool is_default = !strcmp(directory(), CALLS_DIRECTORY);
@@ -184,7 +184,7 @@ static void set_header(struct calls_header *header, uint64_t birth_ns)
 	__atomic_store_n(&header->magic, CALLS_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Reserve memory for the header, all threads, and that many modules and functions. */
+/* Reserve memory for the header, all threads, and these numbers of modules and functions. */
 static bool prepare(struct calls_table *table, size_t n_modules, size_t n_functions)
 {
 	return calls_reserve(&table->header, sizeof(table->header)) &&
@@ -217,7 +217,7 @@ static void stop(void)
 	calls_table = NULL;
 }
 
-/* The child has a table of its own, at the same address, so that nothing else has to change. */
+/* The child has its own table at the same address, so that nothing else changes. */
 static void after_fork(void)
 {
 	size_t size = sizeof(struct calls_table);

@@ -1,6 +1,6 @@
-/* Numbers for functions. Two threads may call a function for the first time at once: one assigns a
- * number, the other waits for it. A signal handler may also interrupt the one that assigns it, in
- * the same thread; then waiting would be in vain, and that call is not counted. */
+/* Numbers for functions. Two threads may call a function for the first time at the same moment: one
+ * assigns a number, and the other waits for it. A signal handler may interrupt the assignment in
+ * the same thread. Then waiting would not help, and that call is not counted. */
 #include "runtime/calls.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct calls_slot limpet_calls_map_1[MAP_SLOTS];
 static _Thread_local bool giving __attribute__((tls_model("initial-exec")));
 static uint32_t n_giving; /* threads that assign one */
 
-/* A new number, with the function's row in the table. */
+/* Assign a new number, with a row for the function in the table. */
 static bool number(uintptr_t function, uint32_t *ret)
 {
 	struct calls_header *header = &calls_table->header;
@@ -35,7 +35,7 @@ static bool number(uintptr_t function, uint32_t *ret)
 	return true;
 }
 
-/* The slot of a function, or a free one that becomes its own; NULL: there is no room. */
+/* The slot of a function, or a free one that it takes; NULL: no room. */
 static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 {
 	uint32_t at = calls_hash(function);
@@ -56,7 +56,7 @@ static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 	return NULL;
 }
 
-/* The number that another thread assigns to a function, plus 1. After a wait in vain the slot is
+/* The number that another thread assigns to a function, plus 1. If the wait fails, the slot is
  * marked, so that no other thread waits. */
 static uint32_t wait_for(struct calls_slot *slot)
 {

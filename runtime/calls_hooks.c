@@ -1,6 +1,6 @@
-/* The two functions that the compiler calls at the beginning and at the end of every other one: in
- * each image that counts, for its own functions, and in liblimpet-calls, for images that were
- * linked without `limpet cc`. */
+/* The two functions that the compiler calls at the beginning and at the end of every other one.
+ * They are in each image that counts, for its own functions, and in liblimpet-calls, for images
+ * that were linked without `limpet cc`. */
 #include "runtime/calls_hooks.h"
 
 #if defined(CALLS_IN_IMAGE)

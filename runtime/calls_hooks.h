@@ -1,10 +1,10 @@
 /* The code in every instrumented function: find its number, and check whether it is switched off.
  * It is compiled into each executable and shared library that counts, so that a function that is
- * off costs no call into another library; the rest is in liblimpet-calls.
+ * off needs no call of another library. The rest is in liblimpet-calls.
  *
- * Programs are built once and run for years, with whatever liblimpet-calls is installed then. So
- * the content of this file, and the names that end in _1, must stay as they are; another layout
- * needs new names.
+ * Programs are built once and run for years, with later versions of liblimpet-calls. So the
+ * contents of this file, and the names that end in _1, must not change; another layout needs new
+ * names.
  */
 #ifndef RUNTIME_CALLS_HOOKS_H
 #define RUNTIME_CALLS_HOOKS_H
@@ -22,14 +22,14 @@ enum { MAP_SLOTS = 4 * CALLS_MAX_FUNCTIONS };
 
 /* The number of a function. Only this process uses it, so it is not in the table. */
 struct calls_slot {
-	uintptr_t function; /* 0: free, CALLS_FORGOTTEN: not any more */
+	uintptr_t function; /* 0: free; CALLS_FORGOTTEN: no longer used */
 	uint32_t id;	    /* its number plus 1; 0: not yet, CALLS_UNCOUNTED: it has none */
 };
 #define CALLS_FORGOTTEN 1
 #define CALLS_UNCOUNTED UINT32_MAX
 
-/* Neighbours in the program are neighbours in the map: the functions that run at a time are in few
- * pages of it. */
+/* Neighbours in the program are neighbours in the map, so the active functions are on few of its
+ * pages. */
 static inline uint32_t calls_hash(uintptr_t function)
 {
 	return (uint32_t)((function >> 4) ^ (function >> 20)) % MAP_SLOTS;
@@ -49,27 +49,27 @@ static inline uint32_t calls_known(const struct calls_slot *map, uintptr_t funct
 /* A function that was entered. */
 struct call_frame {
 	uintptr_t function, site;
-	uintptr_t sp; /* of the hook, which is below everything of the function */
+	uintptr_t sp; /* of the hook, which is below the frame of the function */
 	uint64_t begin, children;
 	uint32_t id;
 };
 
 /* The current thread, and its row of the table. All 0: it has none.
  *
- * Below the frames of its functions is one of no function, and above them, once there are
- * MAX_DEPTH, another one, so that hooks need not check whether there is a frame at all. */
+ * Below the frames of its functions there is one without a function and, if there are MAX_DEPTH
+ * frames, another one above them. So hooks need not check whether there is a frame. */
 struct thread {
-	struct call_frame *top;	    /* of the function that was entered last */
+	struct call_frame *top;	    /* of the last function that was entered */
 	struct call_frame *deepest; /* of MAX_DEPTH */
 	struct calls_counter *counters;
 	struct call_frame *frames;
 	uint32_t ready;	 /* this many counters can be written without reserving memory */
-	uint32_t beyond; /* calls beyond MAX_DEPTH, of which only the number is counted */
+	uint32_t beyond; /* the number of calls beyond MAX_DEPTH */
 	uint32_t row;
 };
 
-/* The stack pointer in a hook, which is below everything of its function. Asking the compiler for
- * it would cost a frame. */
+/* The stack pointer in a hook, which is below the frame of its function. The compiler's builtin for
+ * it would need a frame. */
 static inline uintptr_t calls_hook_sp(void)
 {
 #if defined(__x86_64__)
@@ -84,13 +84,13 @@ static inline uintptr_t calls_hook_sp(void)
 
 /* The numbers of functions. */
 extern SHARED struct calls_slot limpet_calls_map_1[MAP_SLOTS];
-/* The switches; if calls are no longer counted, others that are all off. */
+/* The switches; if calls are no longer counted, another array in which all are off. */
 extern SHARED const uint8_t *limpet_calls_off_1;
-/* Only its first member, and the first of that, are public. */
+/* Only its first member, and the first member of that, are public. */
 extern SHARED _Thread_local struct thread limpet_calls_thread_1
 	__attribute__((tls_model("initial-exec")));
 
-/* A function begins or ends that is not known (`id` 0), or is counted. */
+/* The beginning or end of a function that is unknown (`id` 0) or counted. */
 HOOK void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id);
 HOOK void limpet_calls_exit_1(uintptr_t function, uintptr_t site, uintptr_t sp);
 

@@ -16,7 +16,7 @@ static void *memory(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* "off a:b:c" becomes a line; anything else does not. */
+/* Parse a line "off a:b:c"; false for anything else. */
 static bool line_take(char *text, struct calls_line *ret)
 {
 	size_t word = strcspn(text, " \t");
@@ -93,7 +93,7 @@ bool calls_list_says(const struct calls_list *l, const char *name, bool *ret_on)
 	for (uint32_t i = l->n; i > 0; i--) {
 		const struct calls_line *line = &l->lines[i - 1];
 
-		/* A name may have characters that mean something in patterns: "operator[]". */
+		/* A name may have characters with a meaning in patterns: "operator[]". */
 		if ((line->len == len && !memcmp(line->name, name, len)) ||
 			(line->pattern && fnmatch(line->name, name, 0) == 0)) {
 			*ret_on = line->on;

@@ -1,11 +1,11 @@
-/* Linked into each executable and shared library that counts its calls: registers it. */
+/* Linked into each executable and shared library that counts its calls, to register it. */
 #include <stdint.h>
 
 void limpet_calls_list(const char *begin, const char *end);
 void limpet_calls_open(const void *image);
 void limpet_calls_close(const void *image);
 
-/* Defined by the linker: the address of the image's own ELF header. */
+/* Defined by the linker: the address of the ELF header of the image. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* The list of functions that it was built with (`limpet cc --functions`), which the linker adds;

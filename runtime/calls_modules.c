@@ -1,5 +1,5 @@
-/* The executables and shared libraries that count, and their addresses: a function's address means
- * nothing to a reader once the program has ended or the library is unloaded. */
+/* The executables and shared libraries that count, and their addresses. The address of a function
+ * means nothing to a reader after the program has ended or the library is unloaded. */
 #include "runtime/calls.h"
 
 #include <dlfcn.h>
@@ -105,8 +105,8 @@ static void set_build_id(struct calls_module *module, const void *image)
 	}
 }
 
-/* A library is loaded by a name that does not change with its versions, which is a link. Readers of
- * /proc/PID/maps, such as the sampler, see the file behind it, and all must use the same name. */
+/* A library is loaded by a link with a name that does not depend on its version. Readers of
+ * /proc/PID/maps, such as the sampler, get the name of the file, and all must use the same name. */
 static void path_resolve(char *path, size_t size)
 {
 	char link[32], real[sizeof(((struct calls_module *)0)->path)];
@@ -124,7 +124,7 @@ static void path_resolve(char *path, size_t size)
 	snprintf(path, size, "%s", real);
 }
 
-/* The loader does not know the executable's path, and a library's may be relative. */
+/* The loader does not know the path of the executable, and that of a library may be relative. */
 static void set_path(struct calls_module *module, const void *image)
 {
 	char cwd[sizeof(module->path)];
@@ -207,9 +207,9 @@ void limpet_calls_open(const void *image)
 
 	calls_start();
 	if (calls_table) {
-		/* One that was loaded without registering, and was unloaded likewise. */
+		/* An image that was loaded without registering, and unloaded the same way. */
 		modules_close((uintptr_t)image);
-		/* Not forever: in the child of a fork() its owner may not exist. */
+		/* Not forever: in the child of a fork() the owner may not exist. */
 		for (int i = 0;
 			i < WAITS_MAX && __atomic_exchange_n(&adding, true, __ATOMIC_ACQUIRE); i++)
 			sched_yield();

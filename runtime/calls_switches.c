@@ -1,6 +1,6 @@
-/* Functions that are initially off, by lists: one that a module was built with, and the one that
- * the environment names. Lists contain names, so the symbols of a module's file are searched once,
- * when it is loaded; without a list nothing of this happens. */
+/* Functions that are initially off, by lists: the one with which a module was built, and the one
+ * that the environment names. Lists contain names, so the symbols in the file of a module are
+ * searched once, when it is loaded. Without a list this is skipped. */
 #include "runtime/calls_list.h"
 
 #include "runtime/calls.h"
@@ -25,7 +25,7 @@ static uint32_t n_off;
 extern char *__cxa_demangle(const char *mangled, char *buf, size_t *size, int *ret_status)
 	__attribute__((weak));
 
-/* A module's file, and the lists that are about it. */
+/* The file of a module, and its lists. */
 struct looked {
 	const char *file;
 	size_t size;
@@ -75,7 +75,7 @@ static const ElfW(Shdr) * section_of(const struct looked *l, uint32_t type)
 	return NULL;
 }
 
-/* The readers' name for a symbol. */
+/* The name of a symbol for readers. */
 static void symbol_word(const char *symbol, char *ret, size_t size)
 {
 	int status = -1;

@@ -3,8 +3,8 @@
  *
  * header | modules | functions | switches | threads | counters
  *
- * Counters are per thread, so that no call waits for another. A thread that has ended leaves its
- * row, with what is in it, to the next one; so the sum over all rows only ever grows.
+ * Counters are per thread, so that no call waits for another. When a thread has ended, another one
+ * takes its row with the counts in it, so the sum over all rows only grows.
  *
  * Readers must not trust it: any program can write such a file.
  */
@@ -19,14 +19,14 @@
 #define CALLS_DIRECTORY "/dev/shm"
 #define CALLS_DIRECTORY_VARIABLE "LIMPET_CALLS_DIR"
 #define CALLS_PREFIX "limpet-calls."
-/* The name of a memfd with a table; followed by ":" and the directory if that is not the default,
- * so that a reader in one directory does not read for another. */
+/* The name of a memfd with a table. If the directory is not the default, ":" and the directory
+ * follow, so that a reader only reads tables for its directory. */
 #define CALLS_MEMFD "limpet-calls"
-/* A reader touches this file, at least once in CALLS_READER_S seconds. Without a reader, a program
+/* A reader touches this file at least every CALLS_READER_S seconds. Without a reader, a program
  * removes its table when it ends. */
 #define CALLS_READER "limpet-calls.reader"
 #define CALLS_READER_S 60
-/* The path of a list of functions that are not to be counted (calls_list.h), absolute. */
+/* The absolute path of a list of functions that are not counted (calls_list.h). */
 #define CALLS_LIST_VARIABLE "LIMPET_CALLS_FUNCTIONS"
 
 enum {
@@ -49,8 +49,8 @@ struct calls_header {
 	uint32_t pid;
 	uint32_t clock;				    /* enum calls_unit */
 	uint32_t n_modules, n_functions, n_threads; /* used so far */
-	uint32_t ended;				    /* 1: the program ended by itself */
-	/* Not counted, for lack of room. */
+	uint32_t ended;				    /* 1: the program exited by itself */
+	/* Not counted because there was no room. */
 	uint64_t lost_functions, lost_threads;
 	char program[CALLS_PROGRAM_MAX]; /* as in /proc/PID/comm, at the start */
 	/* The inode of its /proc/PID/ns/pid, the namespace that `pid` is of; 0: not known. */
@@ -59,12 +59,12 @@ struct calls_header {
 
 /* An executable or shared library that counts. */
 struct calls_module {
-	uint64_t begin, end; /* where it is mapped */
+	uint64_t begin, end; /* its address range */
 	uint64_t bias; /* the difference between an address in memory and in the file's symbols */
 	uint8_t build_id[20];
 	uint8_t build_id_size;
 	uint8_t closed; /* it was unloaded; another one may be there now */
-	char path[256]; /* cut if it is longer */
+	char path[256]; /* truncated if it is longer */
 };
 
 struct calls_function {
@@ -74,7 +74,7 @@ struct calls_function {
 };
 
 struct calls_thread {
-	uint32_t busy; /* a thread has it */
+	uint32_t busy; /* a thread uses it */
 	uint32_t unused[3];
 };
 
@@ -83,13 +83,13 @@ struct calls_counter {
 	uint64_t ticks; /* time in the function itself, without the functions it called */
 };
 
-/* The file, as it is mapped. Most of it is never touched. */
+/* The file, as it is mapped. Most of it is never used. */
 struct calls_table {
 	_Alignas(4096) struct calls_header header;
 	_Alignas(4096) struct calls_module modules[CALLS_MAX_MODULES];
 	_Alignas(4096) struct calls_function functions[CALLS_MAX_FUNCTIONS];
 	_Alignas(4096)
-		uint8_t off[CALLS_MAX_FUNCTIONS]; /* 1: do not count it. Readers may write it */
+		uint8_t off[CALLS_MAX_FUNCTIONS]; /* 1: do not count it. Readers may write this */
 	_Alignas(4096) struct calls_thread threads[CALLS_MAX_THREADS];
 	_Alignas(4096) struct calls_counter counters[CALLS_MAX_THREADS][CALLS_MAX_FUNCTIONS];
 };

@@ -1,11 +1,12 @@
-/* Rows of the table for threads, taken at a thread's first call and given back when it ends. */
+/* Rows of the table for threads. A thread takes one at its first call, and returns it when it
+ * ends. */
 #include "runtime/calls.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-static struct call_frame *frames[CALLS_MAX_THREADS]; /* of each row, for good */
+static struct call_frame *frames[CALLS_MAX_THREADS]; /* of each row, never freed */
 static pthread_key_t key; /* its destructor runs at the end of a thread */
 
 static void give_back(void *thread)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Make a word of a part of a name, in place; `colons`: it may have them. */
+/* Make a word of a part of a name, in place; `colons`: it may contain colons. */
 static inline void calls_word_make(char *word, bool colons)
 {
 	char *to = word;
@@ -25,7 +25,8 @@ static inline void calls_word_make(char *word, bool colons)
 	*to = '\0';
 }
 
-/* The common name of a process on all servers, into `size` bytes: "kworker/0:1" is "kworker". */
+/* The common name of a process on all servers, into `size` bytes: "kworker/0:1" becomes
+ * "kworker". */
 static inline void calls_word_program(const char *comm, char *ret, size_t size)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* Spans of calls: the file, its records, and which call is inside which. */
+/* Spans of calls: the file, its records, and the nesting of calls. */
 #include "runtime/spans.h"
 
 #include <dlfcn.h>
@@ -21,9 +21,9 @@
 
 #define FILE_SIZE (SPANS_HEADER + (size_t)SPANS_CHUNKS * SPANS_CHUNK)
 #define DEPTH 64
-/* The same where sums are kept: deeper ones are not counted. */
+/* The same for sums: deeper calls are not counted. */
 #define SUM_DEPTH 16
-/* As src/trace/stack/stack_config.h has it. */
+/* The same value as in src/trace/stack/stack_config.h. */
 #define SPANS_COLLECTIVE_WANTED (UINT32_C(1) << 31)
 /* Stacks of different threads are further apart than this. */
 #define SAME_STACK (1U << 20)
@@ -40,30 +40,30 @@ static const char *const layer_names[SPANS_LAYERS] = {
 struct open_call {
 	uint64_t id;
 	uintptr_t sp;
-	bool mark; /* it is no call, but a region */
+	bool mark; /* it is a region, not a call */
 	uint8_t layer;
-	int64_t below_ns; /* that calls inside it took, where sums are kept */
+	int64_t below_ns; /* time of the calls inside it, for sums */
 };
 
 struct thread {
-	uint32_t generation; /* of the file that `chunk` is in */
+	uint32_t generation; /* of the file that contains `chunk` */
 	uint32_t depth;
 	struct spans_chunk *chunk;
-	struct spans_record *region; /* the region of addresses that the outermost call is in */
+	struct spans_record *region; /* the region of addresses of the outermost call */
 	struct open_call open[DEPTH];
-	struct spans_record scratch[SUM_DEPTH]; /* of calls that are only added up */
+	struct spans_record scratch[SUM_DEPTH]; /* for calls that are only added up */
 };
 
 uint32_t spans_active;
 static struct spans_header *header;
 static uint32_t operations = UINT32_MAX;
-static uint32_t generation; /* of the file: each child of a fork() has one of its own */
+static uint32_t generation; /* of the file: each child of a fork() has its own */
 static uint64_t next_id;
-static bool summing;	   /* keep no records, but sums */
+static bool summing;	   /* keep sums instead of records */
 static bool in_regions;	   /* record inside regions only */
-static char marks[2048];   /* ",a,b,": the wanted ones */
-static uint32_t wanted;	   /* layers, when recording is on */
-static uint32_t n_regions; /* marks that are open */
+static char marks[2048];   /* ",a,b,": the selected ones */
+static uint32_t wanted;	   /* layers, while recording is on */
+static uint32_t n_regions; /* open marks */
 static char directory[512];
 static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
 
@@ -80,7 +80,7 @@ void *spans_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* A full file system would otherwise kill the program at the first access. */
+/* On a full file system the first access would kill the program. */
 static bool reserve(void *start, size_t size)
 {
 	return madvise(start, size, MADV_POPULATE_WRITE) == 0;
@@ -116,7 +116,7 @@ static struct spans_header *map(int fd)
 	return memory;
 }
 
-/* The namespace of our process number. */
+/* The pid namespace of this process. */
 static uint64_t pid_namespace(void)
 {
 	struct stat st;
@@ -124,7 +124,7 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Must a call be examined? If there are regions of addresses, each must. */
+/* Must a call be examined? If there are regions of addresses, every call must. */
 static void active_set(void)
 {
 	bool on = !in_regions || n_regions || spans_ranges_any();
@@ -132,7 +132,7 @@ static void active_set(void)
 	__atomic_store_n(&spans_active, on ? wanted : 0, __ATOMIC_RELEASE);
 }
 
-/* Make the file of this process. Calls before that are not recorded. */
+/* Create the file of this process. Earlier calls are not recorded. */
 static void file_make(void)
 {
 	int fd = create();
@@ -152,19 +152,18 @@ static void file_make(void)
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
 	__atomic_store_n(&h->magic, SPANS_MAGIC, __ATOMIC_RELEASE);
 	header = h;
-	next_id = (uint64_t)h->start_ns >> 12; /* another process may have had our number */
+	next_id = (uint64_t)h->start_ns >> 12; /* another process may have had the same pid */
 	generation++;
 	active_set();
 }
 
-/* The parent's file is the parent's. */
+/* The file of the parent belongs to the parent. */
 static void in_child(void)
 {
 	int saved_errno = errno;
 
 	__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
-	/* Calls that the parent was in when it forked end in both; in the child the end is
-	 * ignored. */
+	/* Calls in progress at a fork() end in both processes; in the child the end is ignored. */
 	if (header &&
 		mmap(header, FILE_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
@@ -189,7 +188,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Is this the program that was asked for? */
+/* Is this the selected program? */
 static bool is_application(void)
 {
 	const char *name = secure_getenv(SPANS_APPLICATION_VARIABLE);
@@ -246,8 +245,8 @@ void spans_unserved(enum spans_layer layer)
 		__atomic_fetch_or(&header->unserved, 1u << layer, __ATOMIC_RELAXED);
 }
 
-/* Whoever reads us holds a lock on the directory (src/trace/stack/scratch.h). If it was killed,
- * nobody gives memory back. */
+/* The reader has a lock on the directory (src/trace/stack/scratch.h). If it was killed, no process
+ * frees memory. */
 static bool is_reader_gone(void)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -258,14 +257,14 @@ static bool is_reader_gone(void)
 	return gone;
 }
 
-/* Nothing more is recorded. */
+/* Stop recording. */
 static void give_up(void)
 {
 	wanted = 0;
 	active_set();
 }
 
-/* A chunk that nobody else has, or NULL. */
+/* A chunk for this thread only, or NULL. */
 static struct spans_chunk *chunk_take(void)
 {
 	struct spans_chunk *c;
@@ -287,8 +286,8 @@ static struct spans_chunk *chunk_take(void)
 	return c;
 }
 
-/* `n` consecutive places; NULL: there is no room. A signal handler may interrupt us anywhere, and
- * takes places of its own. */
+/* Take `n` consecutive places; NULL: no room. A signal handler may interrupt this at any point, and
+ * takes other places. */
 static struct spans_record *places_take(uint32_t n)
 {
 	struct thread *t = &self;
@@ -311,8 +310,8 @@ static struct spans_record *places_take(uint32_t n)
 	return NULL;
 }
 
-/* The call inside which a call with the frame `sp` begins. Calls that were left by longjmp() have
- * frames below it. */
+/* The parent of a call with the frame `sp`. Calls that were left by longjmp() have frames below
+ * it. */
 static uint64_t parent_of(struct thread *t, uintptr_t sp)
 {
 	while (t->depth) {
@@ -333,7 +332,7 @@ static void push(struct thread *t, const struct spans_record *r, uintptr_t sp)
 	t->depth++;
 }
 
-/* Is it a call that is not inside another one? Inner calls are recorded with it. */
+/* Is it an outermost call? Inner calls are recorded with it. */
 static bool is_outermost(const struct thread *t)
 {
 	return !t->depth || t->depth > DEPTH || t->open[t->depth - 1].mark;
@@ -380,8 +379,8 @@ bool spans_inside(uintptr_t sp, enum spans_layer layer)
 		t->open[t->depth - 1].layer == layer;
 }
 
-/* A region of addresses begins with an outermost call that is in it, and ends with that. False: the
- * call is in none, and in no mark. */
+/* A region of addresses begins and ends with an outermost call that is in it. False: the call is in
+ * no region and no mark. */
 static bool region_enter(uintptr_t sp)
 {
 	const char *name = n_regions ? NULL : spans_ranges_here();
@@ -418,7 +417,7 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	if (is_outermost(&self)) {
 		if (!is_wanted(op))
 			return NULL;
-		if (self.region) /* left by a jump, too */
+		if (self.region) /* also left by a jump */
 			region_leave();
 		if (in_regions && op != SPAN_MARK && spans_ranges_any() && !region_enter(sp)) {
 			errno = saved_errno;
@@ -439,8 +438,8 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	return r;
 }
 
-/* A call ends, and everything that was begun in it and never ended: marks that a longjmp() skipped.
- * In the child of a fork() inside a call there is nothing to end. */
+/* End a call, and everything that began in it and did not end: marks that a longjmp() skipped. In
+ * the child of a fork() inside a call there is nothing to end. */
 static void pop(struct thread *t, uint64_t id)
 {
 	uint32_t known = t->depth < DEPTH ? t->depth : DEPTH;
@@ -460,7 +459,7 @@ _Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
 
 #define COUNT(sum, more) __atomic_fetch_add(&(sum), (uint64_t)(more), __ATOMIC_RELAXED)
 
-/* Add a call that has just ended, and was removed from the stack. */
+/* Add a call that has ended and was removed from the stack. */
 static void sum_add(struct thread *t, const struct spans_record *r)
 {
 	struct spans_sum *s = &header->sums[r->layer][r->op];
@@ -549,7 +548,7 @@ void spans_name(const struct spans_object *object, const char *name, size_t len)
 	__atomic_store_n(&first->state, SPANS_NAME, __ATOMIC_RELEASE);
 }
 
-/* Is a mark wanted? */
+/* Is a mark selected? */
 static bool is_mark_wanted(const char *name)
 {
 	size_t len = strnlen(name, SPANS_FUNCTION);
@@ -561,10 +560,10 @@ static bool is_mark_wanted(const char *name)
 	return false;
 }
 
-/* A mark that counts, but for which there was no room. */
+/* A selected mark without room for a record. */
 static struct spans_record no_room;
 
-/* Marks of the program (limpet/region.h). They nest; those of all threads count together. */
+/* Marks of the program (limpet/region.h). They may nest; those of all threads count together. */
 SPANS_EXPORT void *limpet_region_begin(const char *name);
 SPANS_EXPORT void *limpet_region_begin(const char *name)
 {
@@ -575,7 +574,7 @@ SPANS_EXPORT void *limpet_region_begin(const char *name)
 	__atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
 	active_set();
 	r = spans_begin(SPANS_POSIX, SPAN_MARK, name, SPAN_NO_OFFSET, 0, NULL);
-	/* A mark has no frame: a helper or a constructor may set it, and return. */
+	/* A mark has no frame: the function that sets it, a helper or a constructor, may return. */
 	if (r && self.depth <= DEPTH)
 		self.open[self.depth - 1].sp = UINTPTR_MAX;
 	return r ? r : &no_room;

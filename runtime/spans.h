@@ -1,8 +1,8 @@
 /* The internal interface of liblimpet-stack, and of the libraries for other layers.
  *
- * This runs in other people's programs, around their calls. It needs libc alone, allocates only by
- * mmap(), never changes errno nor any result, and stops recording if it cannot continue. Nothing of
- * the data that is read or written is kept.
+ * This code runs inside other programs, around their calls. It needs only libc, allocates only by
+ * mmap(), never changes errno or any result, and stops recording if it cannot continue. It keeps no
+ * data that the program reads or writes.
  */
 #ifndef RUNTIME_SPANS_H
 #define RUNTIME_SPANS_H
@@ -24,35 +24,34 @@ struct spans_object {
 	uint64_t device, inode;
 };
 
-/* With an operation: all processes of a communicator do it together. */
+/* Added to an operation: all processes of a communicator do it together. */
 #define SPANS_TOGETHER 0x100u
 
-/* A call begins, in the wrapper whose frame is at `sp`; NULL: it is not recorded. `op` is an enum
+/* A call begins, in a wrapper with its frame at `sp`; NULL: it is not recorded. `op` is an enum
  * span_op, `offset` may be SPAN_NO_OFFSET, `object` NULL. */
 SPANS_EXPORT struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsigned op,
 	const char *function, int64_t offset, int64_t size, const struct spans_object *object);
 #define spans_begin(...) spans_begin_at((uintptr_t)__builtin_frame_address(0), __VA_ARGS__)
 
-/* Is the innermost call that this thread is in one of that layer? */
+/* Does the innermost current call of this thread belong to this layer? */
 SPANS_EXPORT bool spans_inside(uintptr_t sp, enum spans_layer layer);
 
-/* A function of a wrapper that calls spans_begin() is part of the wrapper's own frame. A frame of
- * its own would lie below those of the calls that follow, which would look as if the call had been
- * left by longjmp(). */
+/* A function of a wrapper that calls spans_begin() must be inlined into the wrapper. A separate
+ * frame would be below those of later calls, and the call would seem to have been left by
+ * longjmp(). */
 #define SPANS_INLINE static inline __attribute__((always_inline))
 
-/* It ends: bytes, 0, or a negative errno. Accepts NULL. Keeps errno. */
+/* It ends; `result` is bytes, 0, or a negative errno. Accepts NULL. Keeps errno. */
 SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);
 
 /* Most calls are not recorded, and a library call right after a system call is expensive. */
 #define spans_end(r, result) ((r) ? (spans_end)((r), (result)) : (void)0)
 
-/* The two halves of spans_end(): facts about a call that are known only after it ended go between
- * them. */
+/* The two halves of spans_end(): between them, add facts that are known only after the call. */
 SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_done(struct spans_record *r);
 
-/* Is anything of this layer recorded at all? A load and a branch. */
+/* Is anything of this layer recorded? A load and a branch. */
 SPANS_EXPORT extern uint32_t spans_active;
 static inline bool spans_on(enum spans_layer layer)
 {
@@ -64,7 +63,7 @@ SPANS_EXPORT void spans_name(const struct spans_object *object, const char *name
 
 /* The sums of this process, [SPANS_LAYERS][SPANS_OPS]; NULL: it has none, or records calls. */
 SPANS_EXPORT struct spans_sum *spans_sums(void);
-/* They now include this many ranks. */
+/* The sums now include this many ranks. */
 SPANS_EXPORT void spans_reduced(uint32_t n_ranks);
 
 /* This process is one of an MPI job. */
@@ -73,24 +72,24 @@ SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
 /* The layer was not built for the library that the program has. */
 SPANS_EXPORT void spans_unserved(enum spans_layer layer);
 
-/* The program ends, by itself. */
+/* The program exits by itself. */
 void spans_ended(void);
 
 /* The object of a descriptor: false if it is neither a regular file nor a disk. (spans_fds.c) */
 bool spans_fd(int fd, struct spans_object *ret);
-/* The descriptor has changed its meaning. */
+/* The descriptor now has another meaning. */
 void spans_fd_forget(int fd);
 void spans_fds_forget(unsigned first, unsigned last);
 
 /* Regions that are ranges of the program's addresses. (spans_ranges.c) */
 void spans_ranges_start(const char *text);
 bool spans_ranges_any(void);
-const char *spans_ranges_here(void); /* the one that the caller is in, or NULL */
+const char *spans_ranges_here(void); /* the one of the caller, or NULL */
 
 /* Functions that a configuration names. (spans_library.c) */
 void spans_library_start(const char *text);
 
-/* The next function of this name in the search order of libraries. */
+/* The next function with this name in the search order of libraries. */
 SPANS_EXPORT void *spans_next(const char *name);
 
 #define SPANS_NEXT(function)                                                                       \

@@ -1,5 +1,5 @@
-/* The objects of this process' descriptors: looked up at their first use, forgotten when they are
- * closed or replaced.
+/* The objects of the descriptors of this process. They are looked up at their first use, and
+ * forgotten when a descriptor is closed or replaced.
  */
 #include "runtime/spans.h"
 
@@ -30,7 +30,7 @@ void spans_fds_forget(unsigned first, unsigned last)
 		spans_fd_forget((int)i);
 }
 
-/* Its path, as the kernel has it. */
+/* Record its path, as the kernel reports it. */
 static void tell_name(int fd, const struct spans_object *object)
 {
 	char link[40], path[SPANS_NAME_MAX];

@@ -1,18 +1,17 @@
 /* The file in which a traced program leaves the spans of its calls: shared memory that `limpet
- * stack run` reads (src/trace/stack/spans_reading.c) while the program runs and after it ended, in
- * whatever way.
+ * stack run` reads (src/trace/stack/spans_reading.c) while the program runs, and after it has ended
+ * in any way.
  *
  * A header, then chunks. A thread owns the chunk that it writes to; when that is full it takes the
- * next one. A record is written when a call begins and completed when it ends, so that one that
- * never ends is seen. The reader gives chunks back to the system when all of their records are
- * done.
+ * next one. A record is written when a call begins, and completed when it ends, so that calls that
+ * never end are visible. The reader frees chunks when all of their records are complete.
  */
 #ifndef RUNTIME_SPANS_FILE_H
 #define RUNTIME_SPANS_FILE_H
 
 #include <stdint.h>
 
-/* The environment variables for the directory of the file, and for what to record. */
+/* Environment variables: the directory of the file, and what to record. */
 #define SPANS_DIRECTORY_VARIABLE "LIMPET_STACK_DIR"
 #define SPANS_LAYERS_VARIABLE "LIMPET_STACK_LAYERS"	    /* "posix,mpi-io" */
 #define SPANS_OPERATIONS_VARIABLE "LIMPET_STACK_OPERATIONS" /* a mask of 1 << enum span_op */
@@ -20,8 +19,8 @@
 #define SPANS_RANGES_VARIABLE "LIMPET_STACK_RANGES"   /* "PROGRAM|NAME|lo-hi,lo-hi|NAME|lo-hi" */
 /* "NAME,operation,size,offset,object,returns;..." */
 #define SPANS_FUNCTIONS_VARIABLE "LIMPET_STACK_FUNCTIONS"
-#define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are left alone */
-#define SPANS_SUMMARY_VARIABLE "LIMPET_STACK_SUMMARY"	      /* "1": no records, but sums */
+#define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are not traced */
+#define SPANS_SUMMARY_VARIABLE "LIMPET_STACK_SUMMARY"	      /* "1": sums instead of records */
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
@@ -45,22 +44,22 @@ enum {
 	SPANS_RECORD = 128,
 	SPANS_IN_CHUNK = SPANS_CHUNK / SPANS_RECORD - 1, /* the first place is the chunk's header */
 	SPANS_FUNCTION = 48,
-	SPANS_TEXT = SPANS_RECORD - 32, /* bytes of a name in one record */
+	SPANS_TEXT = SPANS_RECORD - 32, /* bytes of a name per record */
 	SPANS_NAME_MAX = 4096,
 };
 #define SPANS_CHUNKS                                                                               \
 	(UINT32_C(1) << 19) /* 32 GiB of address space, of which little is ever used               \
 			     */
 
-/* Operations, as enum span_op has them. */
+/* The number of operations in enum span_op. */
 #define SPANS_OPS 9
 
 /* Sums over calls of a layer with one operation. */
 struct spans_sum {
 	uint64_t calls, errors, bytes;
-	uint64_t ns, own_ns;  /* own: without that of calls below */
-	uint64_t together_ns; /* of collective calls: the same as own_ns */
-	uint64_t longest_ns;  /* the last one, as it is compared, not added */
+	uint64_t ns, own_ns;  /* own: without the time of calls below */
+	uint64_t together_ns; /* for collective calls: the same as own_ns */
+	uint64_t longest_ns;  /* the last member, because it is compared, not added */
 };
 #define SPANS_SUM_WORDS (sizeof(struct spans_sum) / sizeof(uint64_t))
 
@@ -68,30 +67,31 @@ struct spans_header {
 	uint64_t magic;
 	uint32_t version, pid;
 	int64_t start_ns;	/* CLOCK_MONOTONIC, when the file was made */
-	int32_t rank, n_ranks;	/* of an MPI job; -1: not known, or none */
-	uint32_t n_chunks;	/* that were taken; atomic */
-	uint32_t active;	/* 1 << enum spans_layer: what is recorded */
-	uint32_t called;	/* the same, of layers that were called at least once */
-	uint32_t ended;		/* 1: the program ended by itself */
+	int32_t rank, n_ranks;	/* of an MPI job; -1: unknown, or none */
+	uint32_t n_chunks;	/* taken chunks; atomic */
+	uint32_t active;	/* 1 << enum spans_layer: the recorded layers */
+	uint32_t called;	/* the same, for layers that were called at least once */
+	uint32_t ended;		/* 1: the program exited by itself */
 	uint64_t pid_namespace; /* st_ino; 0: not known */
-	uint64_t lost;		/* calls for which there was no room */
+	uint64_t lost;		/* calls without room for a record */
 	char program[64];	/* its name, NUL-terminated */
-	uint32_t summing;	/* 1: there are no records, but sums */
-	uint32_t unserved; /* 1 << enum spans_layer: the program has another library than ours */
-	uint32_t reduced;  /* ranks whose sums are in these, 0: only our own */
+	uint32_t summing;	/* 1: there are sums instead of records */
+	uint32_t unserved;	/* 1 << enum spans_layer: not built for the library that the program
+				 * has */
+	uint32_t reduced;	/* the number of ranks in these sums; 0: only this one */
 	struct spans_sum sums[SPANS_LAYERS][SPANS_OPS];
 };
 
 struct spans_chunk {
 	uint32_t tid;
-	uint32_t n; /* records that were begun; atomic; may be more than there is room for */
+	uint32_t n; /* records that were begun; atomic; may be more than fit */
 };
 
 enum spans_state {
 	SPANS_FREE = 0,
 	SPANS_BEGUN,
 	SPANS_DONE,
-	SPANS_NAME, /* a struct spans_name, with as many records behind it as its text takes */
+	SPANS_NAME, /* a struct spans_name; its text continues in the following records */
 	SPANS_MORE, /* one of those */
 };
 

@@ -1,10 +1,10 @@
 /* The layer hdf5: the HDF5 library's functions for files, datasets and attributes.
  *
  * Its headers are not needed: since version 1.10 its identifiers are 64-bit numbers, and the
- * functions here have been what they are since 1.8.
+ * functions used here have not changed since 1.8.
  *
- * Nothing is asked that fails: HDF5 prints errors, and the program would see ones that are not its
- * own.
+ * Nothing that may fail is called: HDF5 prints errors, and the program would get errors that it did
+ * not cause.
  */
 #include "runtime/spans.h"
 
@@ -16,7 +16,7 @@ typedef int herr_t;
 typedef int64_t hssize_t;
 
 #define HDF5_EXPORT SPANS_EXPORT
-#define SPACE_ALL 0 /* H5S_ALL: all of the dataset */
+#define SPACE_ALL 0 /* H5S_ALL: the whole dataset */
 
 /* Kinds of identifiers, 1 << H5I_type_t. From version 1.12 on there is one more before those of
  * attributes and property lists. */
@@ -29,7 +29,7 @@ typedef int64_t hssize_t;
 #define KIND_LIST (1u << 10 | 1u << 11)
 #define KIND_IN_FILE (KIND_FILE | KIND_GROUP | KIND_DATASET | KIND_ATTRIBUTE)
 
-/* Other functions of HDF5 that we ask. */
+/* Other functions of HDF5 that this layer calls. */
 struct asked {
 	int (*kind)(hid_t id);
 	ssize_t (*file_name)(hid_t object, char *name, size_t size);
@@ -59,7 +59,7 @@ static const struct asked *asked(void)
 	return &a;
 }
 
-/* H5Iget_type() calls nothing an error. */
+/* H5Iget_type() does not treat anything as an error. */
 static bool is(hid_t id, unsigned kinds)
 {
 	int kind = asked()->kind(id);
@@ -78,7 +78,7 @@ static bool object_of_name(const char *name, struct spans_object *ret)
 	return true;
 }
 
-/* The file that an object is in. */
+/* The file of an object. */
 static __attribute__((noinline)) bool object_of(hid_t id, struct spans_object *ret)
 {
 	char name[SPANS_NAME_MAX];
@@ -110,7 +110,7 @@ SPANS_INLINE struct spans_record *begin(
 	return spans_begin(SPANS_HDF5, op, function, SPAN_NO_OFFSET, size, known ? &file : NULL);
 }
 
-/* Bytes of what is selected. */
+/* The size of the selection in bytes. */
 static int64_t selected_bytes(hid_t space, hid_t type)
 {
 	const struct asked *a = asked();
@@ -119,7 +119,7 @@ static int64_t selected_bytes(hid_t space, hid_t type)
 	return n > 0 ? n * (int64_t)a->type_size(type) : 0;
 }
 
-/* The same of a space that is ours. */
+/* The same for a space that belongs to this layer. */
 static int64_t whole_bytes(hid_t space, hid_t type)
 {
 	int64_t bytes = selected_bytes(space, type);
@@ -129,7 +129,7 @@ static int64_t whole_bytes(hid_t space, hid_t type)
 	return bytes;
 }
 
-/* Bytes in memory of a selection, or of all of a dataset. */
+/* The size in memory of a selection, or of a whole dataset. */
 static int64_t bytes_of(hid_t dataset, hid_t memory, hid_t space, hid_t type)
 {
 	if (memory != SPACE_ALL || space != SPACE_ALL)
@@ -137,7 +137,8 @@ static int64_t bytes_of(hid_t dataset, hid_t memory, hid_t space, hid_t type)
 	return is(dataset, KIND_DATASET) ? whole_bytes(asked()->dataset_space(dataset), type) : 0;
 }
 
-/* Do all ranks move data together? `list` says how it is moved; 0: in the usual way, alone. */
+/* Do all ranks transfer data together? `list` says how it is transferred; 0: the default,
+ * independently. */
 static unsigned together(hid_t list)
 {
 	const struct asked *a = asked();

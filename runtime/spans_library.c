@@ -1,7 +1,6 @@
-/* Functions of any library, which a configuration names: if the program or one of its libraries
+/* Functions of any library, which a configuration names. If the program or one of its libraries
  * calls such a function through its table of addresses (its GOT), the address is replaced by that
- * of a piece of code that records the call. Libraries that are loaded later by dlopen() are not
- * changed.
+ * of code that records the call. Libraries that are loaded later by dlopen() are not changed.
  */
 #include "runtime/spans.h"
 
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #define FUNCTIONS_MAX 256
-#define THUNK 32 /* bytes of a piece of code */
+#define THUNK 32 /* bytes of code per function */
 
 struct function {
 	char name[SPANS_FUNCTION];
@@ -103,7 +102,7 @@ static void thunk_write(unsigned char *at, uint32_t number)
 	memcpy(at + 8, &enter, sizeof(enter));
 }
 #else
-#define THUNKS_WORK false /* then no function is replaced */
+#define THUNKS_WORK false /* no function is replaced in this case */
 #define RELOC_TYPE(info) 0
 #define RELOC_SYMBOL(info) 0
 #define JUMP_SLOT 1
@@ -118,7 +117,7 @@ void spans_library_enter(void)
 }
 #endif
 
-/* The dynamic section of an object, as far as it is needed. */
+/* The necessary part of the dynamic section of an object. */
 struct object {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
@@ -136,7 +135,7 @@ static struct function *function_find(const char *name)
 	return NULL;
 }
 
-/* Write an address into a table that may be read-only by now. */
+/* Write an address into a table that may already be read-only. */
 static void slot_write(void **slot, void *value)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -1,7 +1,7 @@
-/* The layer mpi-io: MPI's functions for files, by its profiling interface. Offsets are those of
- * bytes in the file, whatever the view; what has none of its own (the individual and the shared
- * file pointer) is asked for before. Nothing is asked that could fail: the program's error handlers
- * would hear of it.
+/* The layer mpi-io: MPI's functions for files, by its profiling interface. Offsets are in bytes of
+ * the file, whatever the view. For calls without an offset (with the individual or the shared file
+ * pointer) it is queried before the call. Nothing that may fail is called, because the error
+ * handlers of the program would be called.
  *
  * Nonblocking calls are recorded when they begin; waiting for them is not.
  */
@@ -33,7 +33,7 @@
 enum { FILES = 256 };
 static struct mpi_file files[FILES];
 
-/* ROMIO takes names with the file system's kind before them: "ufs:/tmp/file". */
+/* ROMIO accepts names with the kind of the file system before them: "ufs:/tmp/file". */
 static const char *path_of(const char *name, struct stat *ret)
 {
 	size_t kind = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -83,7 +83,7 @@ const struct mpi_file *mpi_file_find(MPI_File handle)
 	return NULL;
 }
 
-/* Before it is closed: another thread may get the same handle right behind it. */
+/* Before it is closed: another thread may get the same handle immediately afterwards. */
 void mpi_file_closes(MPI_File handle)
 {
 	const struct mpi_file *file = mpi_file_find(handle);
@@ -214,8 +214,8 @@ MPI_EXPORT int MPI_LAYER(MPI_File_open)(
 		mpi_begin(MPI_FILE_NULL, SPAN_OPEN, true, "MPI_File_open", SPAN_NO_OFFSET, 0);
 	int error;
 
-	/* MPICH's function for Fortran converts what it finds there, even if nothing was opened:
-	 * what we left on the stack. */
+	/* MPICH's function for Fortran converts the handle even if nothing was opened, so it must
+	 * not be garbage from the stack. */
 	if (mpi_in_fortran)
 		*ret = MPI_FILE_NULL;
 	error = PMPI_File_open(comm, name, mode, info, ret);
@@ -236,7 +236,7 @@ MPI_EXPORT int MPI_LAYER(MPI_File_close)(MPI_File *f)
 	return error;
 }
 
-/* If the program does not ask for a status, we do. */
+/* If the program does not request a status, the wrapper does. */
 #define MOVE(name, params, op, collective, at, args)                                               \
 	MAY_BE_MISSING(P##name);                                                                   \
 	MPI_EXPORT int MPI_LAYER(name) params;                                                     \
@@ -267,7 +267,7 @@ MPI_EXPORT int MPI_LAYER(MPI_File_close)(MPI_File *f)
 	MOVE(name, (MPI_File f, c void *buf, count n, MPI_Datatype type, MPI_Status *status), op,  \
 		collective, SPAN_NO_OFFSET, (f, buf, n, type, asked))
 
-/* With a large count, too, where MPI has that. */
+/* Also with a large count, if MPI has that. */
 #if MPI_VERSION >= 4
 #define WITH_LARGE(make, name, ...)                                                                \
 	make(name, int, __VA_ARGS__) make(name##_c, MPI_Count, __VA_ARGS__)
@@ -330,7 +330,7 @@ WITH_LARGE(START_HERE, MPI_File_iwrite_all, CONST, SPAN_WRITE, true)
 WITH_LARGE(START_SHARED, MPI_File_iread_shared, MUTABLE, SPAN_READ, false)
 WITH_LARGE(START_SHARED, MPI_File_iwrite_shared, CONST, SPAN_WRITE, false)
 
-/* Split collective calls: the beginning with what is moved, the end as waiting. */
+/* Split collective calls: the beginning with the transferred data, the end as waiting. */
 #define SPLIT_AT(name, count, c, op)                                                               \
 	START(name, (MPI_File f, MPI_Offset offset, c void *buf, count n, MPI_Datatype type), op,  \
 		true, mpi_byte_offset(f, offset), (f, offset, buf, n, type))

@@ -1,5 +1,5 @@
-/* Inside the layer mpi-io: what its files share. It is built once for each MPI library whose
- * headers are there, and loaded by spans_mpi_door.c for the one that the program has.
+/* The internals of the layer mpi-io. It is built once per MPI library with available headers, and
+ * spans_mpi_door.c loads the one for the library that the program has.
  */
 #ifndef RUNTIME_SPANS_MPI_H
 #define RUNTIME_SPANS_MPI_H
@@ -8,11 +8,11 @@
 
 #include <mpi.h>
 
-/* What a door opens to: the function `name` of MPI. */
+/* The function `name` of MPI behind its door. */
 #define MPI_LAYER(name) limpet_##name
 #define MPI_EXPORT SPANS_EXPORT
 
-/* This may be loaded where MPI's library is not for all to see: what is missing then is not used.
+/* If this is loaded where the symbols of MPI are not global, missing functions are not used.
  */
 #define MAY_BE_MISSING(name) extern __typeof__(name) name __attribute__((weak))
 
@@ -23,7 +23,7 @@ extern void *limpet_mpi_next(const char *name) __attribute__((weak));
 	if (__builtin_expect(!next, 0))                                                            \
 	next = (__typeof__(next))limpet_mpi_next(#function)
 
-/* A file that is open. */
+/* An open file. */
 struct mpi_file {
 	MPI_File handle;
 	uint32_t used; /* atomic */
@@ -33,13 +33,13 @@ struct mpi_file {
 
 void mpi_file_opened(MPI_File handle, const char *name, int mode);
 void mpi_file_closes(MPI_File handle);
-const struct mpi_file *mpi_file_find(MPI_File handle); /* NULL: it was not seen to be opened */
+const struct mpi_file *mpi_file_find(MPI_File handle); /* NULL: its opening was not recorded */
 
 /* An error of MPI as a negative errno. */
 int64_t mpi_outcome(int error);
 
-/* How many bytes `count` of a type have, and how many a call moved; what a call returned if it
- * failed. */
+/* The size of `count` items of a type; the bytes that a call transferred; the result of a call, if
+ * it failed. */
 int64_t mpi_bytes_of(MPI_Datatype type, int64_t count);
 int64_t mpi_moved(int error, const MPI_Status *status);
 
@@ -47,8 +47,8 @@ int64_t mpi_moved(int error, const MPI_Status *status);
 int64_t mpi_byte_offset(MPI_File f, MPI_Offset offset);
 int64_t mpi_position(MPI_File f);
 
-/* A call begins. One inside another one is part of that: where the library's functions for Fortran
- * call those for C, there is one call, not two. */
+/* A call begins. A call inside another one is part of that one: if the library's functions for
+ * Fortran call those for C, this is one call, not two. */
 SPANS_INLINE struct spans_record *mpi_begin(MPI_File f, enum span_op op, bool collective,
 	const char *function, int64_t offset, int64_t size)
 {

@@ -1,6 +1,6 @@
-/* The functions of MPI that a program calls, before it is known which MPI library it has: handles
- * are pointers in one and numbers in another. At the first call of each it is known, and the layer
- * that was built for that library is loaded. Without one, the library's own function is called.
+/* The functions of MPI that a program calls. At first it is unknown which MPI library it has:
+ * handles are pointers in one and numbers in another. At the first call the library is known, and
+ * the layer for it is loaded. Without a layer, the function of the library is called.
  *
  * No header of MPI is needed here.
  */
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A symbol that a library alone has, and the layer for it. All that share MPICH's binary interface
- * have the second. */
+/* A symbol that only one library has, and the layer for it. All libraries with MPICH's binary
+ * interface have the second one. */
 static const struct kind {
 	const char *symbol, *layer;
 } kinds[] = {
@@ -23,7 +23,7 @@ static const struct kind {
 	{"MPIR_Dup_fn", "liblimpet-stack-mpich.so"},
 };
 
-static void *layer;	/* the library's handle; NULL: there is none */
+static void *layer;	/* the handle of the library; NULL: none */
 static int layer_known; /* atomic */
 
 /* Libraries of MPI in the process. */
@@ -45,8 +45,8 @@ static int library_note(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* A program that is linked with MPI has its symbols for all; a module of an interpreter may have
- * loaded the library for itself, and then nobody else finds them. */
+/* The symbols of MPI are global in a program that is linked with it. A module of an interpreter may
+ * have loaded the library locally, and then other libraries do not find them. */
 static void symbols_share(void)
 {
 	static struct libraries found;
@@ -58,7 +58,7 @@ static void symbols_share(void)
 		dlopen(found.paths[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
-/* The layers are where we are. */
+/* The layers are in the directory of this library. */
 static void *layer_open(const char *name)
 {
 	char path[PATH_MAX];
@@ -73,7 +73,7 @@ static void *layer_open(const char *name)
 	return n < (int)sizeof(path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Threads that come at the same time find the same. */
+/* Threads that call this at the same time get the same result. */
 static void *layer_choose(void)
 {
 	if (__atomic_load_n(&layer_known, __ATOMIC_ACQUIRE))
@@ -92,7 +92,7 @@ static void *layer_choose(void)
 	return layer;
 }
 
-/* The library's own function, for the layers behind the doors, too. */
+/* The library's own function, also for the layers behind the doors. */
 SPANS_EXPORT void *limpet_mpi_next(const char *name);
 SPANS_EXPORT void *limpet_mpi_next(const char *name)
 {

@@ -1,10 +1,10 @@
 /* The layer mpi-io, as Fortran calls it: by mpif.h, `use mpi` (mpi_file_read_) and `use mpi_f08`
  * (in Open MPI ompi_file_read_f, which the module's functions call; in MPICH the function for C,
- * but for those that have no buffer). A call is recorded under the name that it has in C; if the
- * library hands it on to another function that is seen, that is no second one.
+ * except for functions without a buffer). A call is recorded under its name in C. If the library
+ * calls another recorded function for it, this is not a second call.
  *
- * The library's own function gets what the program gave, but for a status where the program asked
- * for none.
+ * The library's own function gets the arguments of the program, except for a status if the program
+ * requested none.
  */
 #include "runtime/spans_mpi.h"
 
@@ -19,7 +19,7 @@
 #pragma weak ompi_mpi_file_null
 #endif
 
-/* No MPI library's has more. */
+/* No MPI library has more. */
 enum { STATUS_WORDS = 32 };
 
 /* `error` is optional in the module mpi_f08. */
@@ -28,7 +28,7 @@ static int error_of(const MPI_Fint *error)
 	return error ? *error : MPI_SUCCESS;
 }
 
-/* What a name means to Fortran: blanks behind it are none of it. */
+/* The meaning of a name in Fortran: trailing blanks are not part of it. */
 static void name_copy(char ret[PATH_MAX], const char *name, long len)
 {
 	while (len > 0 && name[len - 1] == ' ')
@@ -182,7 +182,7 @@ BOTH(MOVE_WHERE, read_ordered, SPAN_READ, true, SPAN_NO_OFFSET)
 BOTH(MOVE_WHERE, write_shared, SPAN_WRITE, false, SPAN_NO_OFFSET)
 BOTH(MOVE_WHERE, write_ordered, SPAN_WRITE, true, SPAN_NO_OFFSET)
 
-/* Those that only begin something, with the request or without. */
+/* Functions that only begin an operation, with or without a request. */
 #define START(function, name, params, op, collective, at, args)                                    \
 	DEFINE(name, params)                                                                       \
 	{                                                                                          \

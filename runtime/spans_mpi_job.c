@@ -1,5 +1,5 @@
-/* The end of an MPI job that keeps sums: those of all ranks are added up in rank 0, so that the job
- * leaves one result however many ranks it has. All ranks must have this library.
+/* The end of an MPI job that keeps sums: rank 0 adds up those of all ranks, so that the job has one
+ * result, whatever its number of ranks. All ranks must have this library.
  */
 #include "runtime/spans_mpi.h"
 

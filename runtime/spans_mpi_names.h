@@ -1,23 +1,23 @@
-/* The functions of MPI that are interposed, each with the number of its arguments: the doors
- * (spans_mpi_door.c), behind which is the layer for the MPI library that the program has.
+/* The functions of MPI that are interposed, each with the number of its arguments. They are doors
+ * (spans_mpi_door.c) to the layer for the MPI library that the program has.
  *
- * All arguments are integers or pointers, of which a register or a word of the stack holds one,
- * whichever MPI library it is. Lengths of Fortran's strings are arguments behind the others.
+ * All arguments are integers or pointers, each in a register or a word of the stack, for any MPI
+ * library. The lengths of Fortran strings are additional arguments at the end.
  */
 #ifndef RUNTIME_SPANS_MPI_NAMES_H
 #define RUNTIME_SPANS_MPI_NAMES_H
 
-/* What a function is called in the libraries behind a door. */
+/* The prefix of functions in the libraries behind a door. */
 #define SPANS_MPI_PREFIX "limpet_"
 
-/* Functions of files as C and Fortran call them. Those of the module mpi_f08 go through Fortran's
- * others in Open MPI (ompi_..._f), and through those of C in MPICH, if they have a buffer. */
+/* Functions for files, as C and Fortran call them. Those of the module mpi_f08 call other Fortran
+ * functions in Open MPI (ompi_..._f), and those of C in MPICH if they have a buffer. */
 #define SPANS_MPI_FILE(X, name, n, fortran_n)                                                      \
 	X(MPI_File_##name, n)                                                                      \
 	X(mpi_file_##name##_, fortran_n)                                                           \
 	X(ompi_file_##name##_f, fortran_n)
 
-/* One with a count has a form for large counts, too (MPI 4). */
+/* A function with a count also has a form for large counts (MPI 4). */
 #define SPANS_MPI_COUNTED(X, name, n, fortran_n)                                                   \
 	SPANS_MPI_FILE(X, name, n, fortran_n)                                                      \
 	X(MPI_File_##name##_c, n)

@@ -13,7 +13,7 @@
 #define EXPORT SPANS_EXPORT
 #define DIMENSIONS_MAX 64
 
-/* Other functions of PnetCDF and MPI that we call. */
+/* Other functions of PnetCDF and MPI that this layer calls. */
 struct asked {
 	__typeof__(ncmpi_inq_varndims) *n_dimensions;
 	__typeof__(ncmpi_inq_vardimid) *dimensions;
@@ -57,8 +57,8 @@ static bool object_of(int file, bool say_name, struct spans_object *ret)
 	return true;
 }
 
-/* Files that are open, by their numbers, which are small: asking for the path and the inode of one
- * takes longer than recording a call. */
+/* Open files, by their numbers, which are small: a query for the path and the inode of a file takes
+ * longer than recording a call. */
 enum { FILES = 1024 };
 static struct file {
 	uint32_t known; /* atomic */
@@ -104,7 +104,7 @@ SPANS_INLINE struct spans_record *begin(
 		SPAN_NO_OFFSET, size, known ? &object : NULL);
 }
 
-/* The number of values: the counts, or all of the variable. */
+/* The number of values: the counts, or the whole variable. */
 static int64_t values_of(int file, int variable, const MPI_Offset *count)
 {
 	const struct asked *a = asked();
@@ -127,8 +127,8 @@ static int64_t values_of(int file, int variable, const MPI_Offset *count)
 	return values;
 }
 
-/* PnetCDF takes MPI_DATATYPE_NULL for "as the variable"; MPI's own functions call the program's
- * error handler. In MPICH it is a number. */
+/* In PnetCDF, MPI_DATATYPE_NULL means "the type of the variable"; MPI's own functions would call
+ * the program's error handler. In MPICH it is a number. */
 static bool is_no_type(MPI_Datatype type)
 {
 	return asked()->no_type ? (const void *)type == asked()->no_type
@@ -198,7 +198,7 @@ static int64_t typed_bytes(MPI_Offset n, MPI_Datatype type)
 		(int file, int variable FORM_##form, type *data),                                  \
 		(file, variable PASS_##form, data))
 
-/* Functions whose buffer is described by an MPI datatype. */
+/* Functions with a buffer that an MPI datatype describes. */
 #define FLEXIBLE(form)                                                                             \
 	FLEXIBLE_OF(ncmpi_put_##form, SPAN_WRITE, false, form, const void *)                       \
 	FLEXIBLE_OF(ncmpi_put_##form##_all, SPAN_WRITE, true, form, const void *)                  \
@@ -278,7 +278,7 @@ CALL(ncmpi_enddef, SPAN_META, true, 0, (int file), (file))
 CALL(ncmpi_redef, SPAN_META, true, 0, (int file), (file))
 CALL(ncmpi_sync, SPAN_SYNC, true, 0, (int file), (file))
 CALL(ncmpi_flush, SPAN_SYNC, true, 0, (int file), (file))
-/* Nobody has the number while it closes; the next file may get it. */
+/* No file has the number while it is being closed; the next one may get it. */
 EXPORT int ncmpi_close(int file)
 {
 	struct spans_record *r = NULL;

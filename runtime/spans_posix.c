@@ -1,8 +1,8 @@
-/* The layer posix: the C library's calls for files. Functions that move data at the file's position
- * query it after they returned, which is also right for files that are appended to.
+/* The layer posix: the C library's calls for files. For functions that transfer data at the current
+ * position, the position is queried after the call, which is also right for appending.
  *
  * Programs that were compiled with _FORTIFY_SOURCE or for large files call the same functions by
- * other names, so most are here several times.
+ * other names, so most of them exist several times.
  */
 #include "runtime/spans.h"
 
@@ -29,7 +29,7 @@ SPANS_INLINE struct spans_record *begin_fd(
 	return spans_begin(SPANS_POSIX, op, function, offset, size, &object);
 }
 
-/* The end of a call that moved data at the position of its descriptor. */
+/* The end of a call that transferred data at the position of its descriptor. */
 static void end_at_position(struct spans_record *r, int fd, int64_t result)
 {
 	int saved_errno = errno;
@@ -138,7 +138,7 @@ SPANS_EXPORT ssize_t copy_file_range(
 	return result;
 }
 
-/* ... or read from one. */
+/* ... or read from a file. */
 #define SENDFILE(name, type)                                                                       \
 	SPANS_EXPORT ssize_t name(int to, int fd, type *at, size_t n);                             \
 	SPANS_EXPORT ssize_t name(int to, int fd, type *at, size_t n)                              \

@@ -1,5 +1,5 @@
-/* Regions that are functions or lines of the program: ranges of its addresses, which limpet found.
- * A call is inside such a region if a frame of its stack is.
+/* Regions that are functions or lines of the program, as ranges of addresses that limpet found. A
+ * call is inside such a region if a frame of its stack is.
  */
 #include "runtime/spans.h"
 
@@ -95,8 +95,8 @@ void spans_ranges_start(const char *text)
 		n_names++;
 		text = list + len;
 	}
-	backtrace(
-		frame, 1); /* it loads a library the first time, which must not happen in a call */
+	backtrace(frame, 1); /* it loads a library the first time, which must not happen during a
+			      * call */
 }
 
 bool spans_ranges_any(void)

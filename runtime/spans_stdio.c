@@ -1,6 +1,6 @@
-/* The layer posix: streams of stdio. Calls of the C library inside them are not seen, so their
- * reads and writes have no offsets. fprintf(), fputs() and the like are not here: they move data
- * only when a buffer is full, and are called for every word.
+/* The layer posix: streams of stdio. The calls inside them are not recorded, so their reads and
+ * writes have no offsets. fprintf(), fputs() and similar functions are not included: they transfer
+ * data only when a buffer is full, and are called for every word.
  */
 #include "runtime/spans.h"
 

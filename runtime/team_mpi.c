@@ -1,5 +1,5 @@
-/* Processes of limpet that were started by mpirun, for their common work (src/cli/mpi_team.c). It
- * is loaded when it is needed, so that limpet itself does not depend on MPI.
+/* Lets processes of limpet that mpirun started work together (src/cli/mpi_team.c). It is loaded on
+ * demand, so that limpet itself does not depend on MPI.
  */
 #include <errno.h>
 #include <mpi.h>
@@ -65,7 +65,7 @@ int limpet_team_gather(
 		all += ret_sizes[i];
 	memory = malloc(all + 1);
 	if (!memory) {
-		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for us */
+		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for this process */
 		return -ENOMEM;
 	}
 	for (uint64_t i = 0; i < n; i++)
@@ -79,7 +79,7 @@ int limpet_team_gather(
 	return 0;
 }
 
-/* MPI waits by asking again and again, which takes a processor from those that still work. */
+/* MPI waits by polling, which takes a processor from processes that still work. */
 #define TESTS_BUSY 200
 #define SLEEP_NS 100000
 
@@ -97,7 +97,7 @@ static int rest_until_done(MPI_Request *request)
 	return 0;
 }
 
-/* Give the `n` bytes of process `root` to all. */
+/* Send the `n` bytes of process `root` to all. */
 static int broadcast(char *data, uint64_t n, int root)
 {
 	int r = 0;
@@ -140,7 +140,7 @@ int limpet_team_share(
 		all += ret_sizes[i];
 	memory = malloc(all + 1);
 	if (!memory) {
-		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for us */
+		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for this process */
 		return -ENOMEM;
 	}
 	for (int i = 0; i < size; i++) {
