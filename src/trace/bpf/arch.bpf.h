@@ -1,4 +1,4 @@
-/* Where calls have their number and arguments. */
+/* Where the number and the arguments of a call are. */
 #ifndef TRACE_BPF_ARCH_H
 #define TRACE_BPF_ARCH_H
 

@@ -1,5 +1,6 @@
-/* I/O that bypasses calls: AIO, seen where it is submitted and reaped (its duration ends when the
- * program reaps it); io_uring, seen where the kernel submits and completes it, in any thread.
+/* I/O that bypasses calls: AIO, recorded where it is submitted and reaped (its duration ends when
+ * the program reaps it); and io_uring, recorded where the kernel submits and completes it, in any
+ * thread.
  */
 #ifndef TRACE_BPF_ASYNC_H
 #define TRACE_BPF_ASYNC_H
@@ -41,7 +42,7 @@ struct io_uring_cqe {
 
 #pragma clang attribute pop
 
-/* What is under way. */
+/* I/O in progress. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -50,7 +51,7 @@ struct {
 	__type(value, struct bpf_async);
 } asyncs SEC(".maps");
 
-/* As programs give it to io_submit() and get it from io_getevents() (linux/aio_abi.h). */
+/* The format of io_submit() and io_getevents() (linux/aio_abi.h). */
 struct user_iocb {
 	uint64_t data;
 	uint32_t key, flags;
@@ -64,7 +65,7 @@ struct user_event {
 	int64_t result, result2;
 };
 
-/* A call's number, and that it is not one of the tables' unknown. */
+/* Is the number that of a known call? */
 FORCE_INLINE bool call_known(uint16_t nr)
 {
 	return nr < SYSCALL_MAX;
@@ -94,7 +95,7 @@ FORCE_INLINE bool aio_read(uint64_t address, struct bpf_async *ret)
 	return call_known(ret->nr);
 }
 
-/* One piece was submitted. Not inlined: called in a loop, and verified once. */
+/* A piece was submitted. Not inlined, so that the loop that calls it is verified once. */
 __attribute__((noinline)) int aio_begun(uint64_t pointer, uint64_t start_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -116,7 +117,7 @@ __attribute__((noinline)) int aio_begun(uint64_t pointer, uint64_t start_ns)
 	return 0;
 }
 
-/* What was done, as an event or a count. */
+/* Deliver or count completed I/O. */
 FORCE_INLINE void async_done(
 	const struct bpf_async *a, int64_t result, uint64_t now_ns, const struct look *seen)
 {
@@ -142,7 +143,7 @@ FORCE_INLINE void async_done(
 		emit_plain(&r, NULL);
 }
 
-/* One was reaped. */
+/* A piece was reaped. */
 __attribute__((noinline)) int aio_ended(uint64_t pointer, uint64_t now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -163,7 +164,7 @@ __attribute__((noinline)) int aio_ended(uint64_t pointer, uint64_t now_ns)
 	return 0;
 }
 
-/* All of a call. On its own, too: its loop would multiply what the verifier has to look at. */
+/* All pieces of a call. Also not inlined: its loop would multiply the work of the verifier. */
 __attribute__((noinline)) int aio_each(uint64_t pointer, int64_t n, uint64_t ns, bool submits)
 {
 	for (uint32_t i = 0; i < AIO_BATCH && i < n; i++) {
@@ -187,7 +188,7 @@ FORCE_INLINE void async_call(const struct bpf_record *r, const volatile struct b
 		aio_each(args[3], r->ret, r->start_ns + r->dur_ns, false);
 }
 
-/* io_uring: a request is about to be worked on. */
+/* io_uring: the kernel begins to process a request. */
 FORCE_INLINE int uring_begun(uint64_t address)
 {
 	struct io_kiocb *request = POINTER(struct io_kiocb, address);
@@ -198,7 +199,7 @@ FORCE_INLINE int uring_begun(uint64_t address)
 	struct bpf_async a = {.pid = pid};
 	struct io_rw *rw;
 
-	/* By process: the thread may be the kernel's own (SQPOLL), of the same process. */
+	/* By process: the thread may belong to the kernel (SQPOLL), for the same process. */
 	if (op >= BPF_URING_OPS || !bpf_map_lookup_elem(&processes, &pid))
 		return 0;
 	a.nr = settings.uring_calls[masked(op, BPF_URING_OPS - 1)];
@@ -246,7 +247,7 @@ FORCE_INLINE int uring_ended(uint64_t address, int64_t result, uint32_t flags)
 	return 0;
 }
 
-/* Tracepoints have changed their names and arguments: the backend loads those that fit. */
+/* Tracepoints have changed their names and arguments: the backend loads the matching ones. */
 SEC("tp_btf/io_uring_submit_req") /* Linux 6.4 */
 int on_uring_request(uint64_t *ctx)
 {

@@ -1,4 +1,4 @@
-/* What the arguments of a call point to, into the text of its event. */
+/* Copies the data behind the arguments of a call to the text of its event. */
 #ifndef TRACE_BPF_CAPTURE_H
 #define TRACE_BPF_CAPTURE_H
 
@@ -9,12 +9,12 @@
 #define PATH_MAX_ONE (TRACE_TEXT_MAX - 1)
 #define PATH_MAX_TWO (TRACE_TEXT_MAX / 2 - 1)
 #define RIGHTS_MAX 253 /* the kernel's own limit for one message */
-#define MESSAGES_MAX 4 /* control messages that are looked at */
+#define MESSAGES_MAX 4 /* the maximum number of control messages to examine */
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 
-/* Append the string at `address`, at most `max` bytes of it. One byte more is read, because a
- * string that fills the whole buffer may have been cut. */
+/* Append the string at `address`, at most `max` bytes of it. Reads one more byte, because a string
+ * that fills the whole buffer may have been truncated. */
 FORCE_INLINE void capture_string(struct scratch *s, uint64_t address, uint32_t max)
 {
 	uint32_t at = s->record.text_len & (TRACE_TEXT_MAX - 1);
@@ -84,13 +84,13 @@ FORCE_INLINE void capture_rights(struct scratch *s, uint64_t address)
 #define ECONNABORTED 103
 #define EHOSTUNREACH 113
 
-/* A connection that failed has no other end any more: the address that the program passed is at
- * `address`. These errors are connect's; accept's is ECONNABORTED. */
+/* A failed connection no longer has a remote end: the address from the program is at `address`.
+ * These are errors of connect(); that of accept() is ECONNABORTED. */
 FORCE_INLINE void ends_wanted(uint64_t address, int64_t ret, struct trace_endpoints *ends)
 {
 	struct {
 		uint16_t family, port;
-		uint32_t v4; /* of IPv6 its flow */
+		uint32_t v4; /* for IPv6, its flow */
 	} to;
 
 	if (ret < -EHOSTUNREACH || ret > -ENETUNREACH || ret == -ECONNABORTED ||
@@ -118,7 +118,7 @@ FORCE_INLINE void capture_ends(struct scratch *s, uint64_t address, const struct
 	s->record.text_len = sizeof(ends);
 }
 
-/* Is there something to copy? A plain event is cheaper. */
+/* Is there data to copy? A plain event is cheaper. */
 FORCE_INLINE bool capture_wanted(unsigned capture, const struct bpf_record *r)
 {
 	switch (capture) {

@@ -1,6 +1,6 @@
-/* The members of the kernel's structures that both tracers read: that of system calls and the one
- * that follows I/O. libbpf finds their offsets when it loads the programs (CO-RE), so the build
- * needs no headers of the running kernel.
+/* The members of the kernel's structures that both tracers read: the one for system calls and the
+ * one for I/O. libbpf finds their offsets when it loads the programs (CO-RE), so the build needs no
+ * headers of the running kernel.
  */
 #ifndef TRACE_BPF_COMMON_H
 #define TRACE_BPF_COMMON_H
@@ -58,8 +58,8 @@ struct bpf_iter_meta {
 
 #pragma clang attribute pop
 
-/* Treats an address as that of a kernel structure, whose members plain loads can then read (a fault
- * reads as 0). It costs nothing, and needs Linux 6.2. */
+/* Treats an address as that of a kernel structure, so that plain loads can read its members (a
+ * fault reads as 0). It costs nothing, and needs Linux 6.2. */
 extern void *bpf_rdonly_cast(const void *address, uint32_t btf_id) __attribute__((weak)) __ksym;
 #define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
 

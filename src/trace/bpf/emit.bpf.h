@@ -1,7 +1,7 @@
-/* Putting events into the ring.
+/* Writes events to the ring.
  *
- * The reader looks by itself several times per second and is woken only when much is waiting: a
- * wake-up costs more than the event.
+ * The reader polls several times per second, and is woken only when much data is waiting: a wake-up
+ * costs more than the event.
  */
 #ifndef TRACE_BPF_EMIT_H
 #define TRACE_BPF_EMIT_H
@@ -11,7 +11,7 @@
 #include "trace/bpf/maps.bpf.h"
 
 #define FEW_ARGS 3
-#define LOOK_EVERY 64 /* events of a thread between two looks at how full the ring is */
+#define LOOK_EVERY 64 /* events of a thread between two checks of the ring */
 
 struct record_bare {
 	struct bpf_record record;
@@ -33,7 +33,7 @@ FORCE_INLINE void emit_lost(void)
 	__sync_fetch_and_add(&shared.lost_unsaid, 1);
 }
 
-/* Tell what was lost, at the place where it is missing: before the next that finds room. */
+/* Report lost events at the place where they are missing: before the next event that fits. */
 FORCE_INLINE void emit_gap(uint64_t now_ns)
 {
 	struct record_bare *r;
@@ -50,7 +50,7 @@ FORCE_INLINE void emit_gap(uint64_t now_ns)
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* Whether this event should wake the reader. */
+/* Should this event wake the reader? */
 FORCE_INLINE uint64_t emit_flags(struct bpf_thread *thread)
 {
 	if (thread && ++thread->emitted % LOOK_EVERY)
@@ -60,7 +60,7 @@ FORCE_INLINE uint64_t emit_flags(struct bpf_thread *thread)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-/* An event without text. Copied by one call: cheaper than to reserve, fill in and submit. */
+/* Write an event without text. One copying call is cheaper than to reserve, fill in and submit. */
 FORCE_INLINE void emit_plain(struct record_all *r, struct bpf_thread *thread)
 {
 	emit_gap(r->record.start_ns + r->record.dur_ns);
@@ -71,7 +71,7 @@ FORCE_INLINE void emit_plain(struct record_all *r, struct bpf_thread *thread)
 		emit_lost();
 }
 
-/* The event in the scratch, with its text. */
+/* Write the event in the scratch, with its text. */
 FORCE_INLINE void emit_text(struct scratch *s, struct bpf_thread *thread)
 {
 	uint32_t len = s->record.text_len;

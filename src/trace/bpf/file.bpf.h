@@ -1,7 +1,7 @@
-/* What is behind a descriptor: kind of file, endpoints of a TCP socket.
+/* The file of a descriptor: its kind, and the endpoints of a TCP socket.
  *
- * Two ways to the same members: by plain loads where the kernel has bpf_rdonly_cast(), else by
- * bpf_probe_read_kernel(), which costs ten times as much.
+ * There are two ways to read the same members: plain loads if the kernel has bpf_rdonly_cast(),
+ * otherwise bpf_probe_read_kernel(), which costs ten times as much.
  */
 #ifndef TRACE_BPF_FILE_H
 #define TRACE_BPF_FILE_H
@@ -23,19 +23,19 @@
 #define SOCK_STREAM 1
 #define IPPROTO_TCP 6
 
-/* An address that was kept for a while, as a pointer again: the verifier forgets types in memory.
+/* Turns a stored address into a pointer again: the verifier forgets types in memory.
  */
 #define POINTER(type, address)                                                                     \
 	(settings.cast ? CAST(type, (const void *)(address)) : (type *)(address))
 
-/* A member of what a pointer points to that was got by one of the two ways. */
+/* A member of the target of a pointer, read in one of the two ways. */
 #define MEMBER(pointer, member) (settings.cast ? (pointer)->member : BPF_CORE_READ(pointer, member))
 
-/* As seen through a descriptor. */
+/* What is known about a descriptor. */
 struct look {
 	uint8_t file;  /* enum trace_file */
 	uint64_t of;   /* the address of the struct file */
-	uint64_t sock; /* that of the struct sock, of a TCP socket */
+	uint64_t sock; /* the address of the struct sock of a TCP socket */
 };
 
 FORCE_INLINE struct file *file_get(struct task_struct *task, uint32_t fd)
@@ -47,7 +47,8 @@ FORCE_INLINE struct file *file_get(struct task_struct *task, uint32_t fd)
 		return NULL;
 	files = table->fd;
 	if (settings.cast) {
-		/* An array of pointers has no type to cast to; a list's head begins with one. */
+		/* An array of pointers has no type to cast to, but the head of a list begins with a
+		 * pointer. */
 		struct list_head *slot = CAST(struct list_head, files + fd);
 
 		return CAST(struct file, slot->next);
@@ -98,8 +99,8 @@ FORCE_INLINE uint64_t file_inode(uint64_t address)
 #define S_PRIVATE (1u << 9)
 #define S_ANON_INODE (1u << 19)
 
-/* Descriptors of processes have been regular files since Linux 6.9, and other anonymous ones may
- * be: nothing is stored in them. Kernels without bpf_rdonly_cast() are older. */
+/* Descriptors of processes are regular files since Linux 6.9, and other anonymous ones may be, too:
+ * they contain no data. Kernels without bpf_rdonly_cast() are older. */
 FORCE_INLINE bool file_is_anonymous(struct file *file)
 {
 	return settings.cast && file->f_inode->i_flags & (S_PRIVATE | S_ANON_INODE);
@@ -151,7 +152,7 @@ FORCE_INLINE void look(struct task_struct *task, int64_t fd, struct look *ret)
 		look_at(file, ret);
 }
 
-/* What the call was about. */
+/* Find the file of a call. */
 FORCE_INLINE void look_for(struct task_struct *task, const volatile struct bpf_call *c,
 	struct bpf_thread *t, const uint64_t args[TRACE_ARGS], int64_t ret, struct look *seen)
 {
@@ -182,7 +183,7 @@ FORCE_INLINE void look_for(struct task_struct *task, const volatile struct bpf_c
 		look(task, fd, seen);
 }
 
-/* 10.0.0.1 as ::ffff:10.0.0.1: a connection over IPv4 whose socket can do both. */
+/* 10.0.0.1 as ::ffff:10.0.0.1: a connection over IPv4 with a socket that supports both. */
 FORCE_INLINE bool is_mapped(const uint8_t address[16])
 {
 	const uint32_t *words = (const uint32_t *)address;
@@ -206,7 +207,7 @@ FORCE_INLINE void ends_from_v6(struct sock *sock, struct trace_endpoints *ret)
 	__builtin_memcpy(ret->remote, remote, sizeof(remote));
 }
 
-/* Both ends of a TCP socket; family 0 while it has no other end. */
+/* Both ends of a TCP socket; family 0 if it has no remote end. */
 FORCE_INLINE void ends_get(uint64_t of, struct trace_endpoints *ret)
 {
 	struct sock *sock = POINTER(struct sock, of);

@@ -1,6 +1,6 @@
-/* Counts calls of functions, of programs (uprobes) and of the kernel (trampolines, else kprobes),
- * and the time that each takes by itself; and hits of tracepoints. Which counter a probe belongs to
- * is its cookie; programs for trampolines are loaded once for each function.
+/* Counts calls of functions in programs (uprobes) and in the kernel (trampolines, else kprobes),
+ * with the time of each function itself, and hits of tracepoints. The cookie of a probe is the
+ * index of its counter; programs for trampolines are loaded once per function.
  */
 #include "trace/bpf/functions.h"
 #include <linux/bpf.h>
@@ -56,7 +56,7 @@ struct task_struct {
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* What is wanted, set before the programs are loaded. */
+/* The settings, set before the programs are loaded. */
 const volatile struct functions_settings settings = {0};
 
 /* Sizes are set when the object is loaded. */
@@ -75,7 +75,7 @@ struct {
 	__type(value, struct functions_stack);
 } stacks SEC(".maps");
 
-/* What a thread begins with: it is too large for the stack of a program. */
+/* The initial state of a thread: it is too large for the stack of a program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -111,21 +111,21 @@ static inline __attribute__((always_inline)) struct functions_stack *stack_of_th
 	return bpf_map_lookup_elem(&stacks, &tid);
 }
 
-/* Where the stack is. Of the kernel's nothing is made of it: returns are seen elsewhere. */
+/* The stack pointer. In the kernel it is not used: returns are found in another way. */
 static inline __attribute__((always_inline)) uint64_t stack_pointer(struct pt_regs *ctx)
 {
 	return (int64_t)PT_REGS_IP(ctx) < 0 ? 0 : PT_REGS_SP(ctx);
 }
 
-/* The frame at a place below `depth`. */
+/* The frame at an index below `depth`. */
 static inline __attribute__((always_inline)) struct functions_frame *frame_at(
 	struct functions_stack *s, uint32_t place)
 {
 	return &s->frames[place & (FUNCTIONS_DEPTH - 1)];
 }
 
-/* Forget what has been left without a word, by longjmp() or where the kernel follows no returns:
- * the stack is above it already. */
+/* Forget frames that were left without a return, by longjmp() or because the kernel does not follow
+ * their returns: the stack is already above them. */
 static inline __attribute__((always_inline)) void drop_stale(struct functions_stack *s, uint64_t sp)
 {
 	for (uint32_t i = 0; i < FUNCTIONS_DEPTH && s->depth && sp; i++) {
@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) int is_frame(
 	return f->at == at && (!sp || f->sp == sp || f->sp + sizeof(uint64_t) == sp);
 }
 
-/* Its place; FUNCTIONS_DEPTH: it began before we counted, or too deep. */
+/* The index of a frame; FUNCTIONS_DEPTH: it began before counting, or is too deep. */
 static inline __attribute__((always_inline)) uint32_t frame_of(
 	struct functions_stack *s, uint64_t at, uint64_t sp)
 {
@@ -220,7 +220,7 @@ int on_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Attached to one function of the kernel each. A trampoline costs a fraction of a kprobe. */
+/* Each is attached to one function of the kernel. A trampoline costs a fraction of a kprobe. */
 SEC("fentry")
 int on_fentry(void *ctx)
 {
@@ -237,8 +237,8 @@ int on_fexit(void *ctx)
 	return 0;
 }
 
-/* The network namespace that a hit of a tracepoint belongs to. A packet that is queued somewhere
- * has no interface, but what happens to be there is no pointer to one, either; it belongs nowhere.
+/* The network namespace of a hit of a tracepoint. A queued packet has no interface, and the value
+ * there is not a pointer; it belongs to no namespace.
  */
 static inline __attribute__((always_inline)) uint32_t netns_of_SOCK(uint64_t argument)
 {

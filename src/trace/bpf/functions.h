@@ -1,16 +1,15 @@
-/* What the programs that count calls of functions and tracepoints, and their reader, have in
- * common.
+/* Shared by the programs that count calls of functions and tracepoints, and by their reader.
  *
- * Compiled twice, for BPF and for this machine, so there are only numbers of fixed size in it.
+ * Compiled twice, for BPF and for this machine, so it contains only numbers of fixed size.
  */
 #ifndef TRACE_BPF_FUNCTIONS_H
 #define TRACE_BPF_FUNCTIONS_H
 
 #include <stdint.h>
 
-/* The tracepoints of the kernel that are counted, where it has them, and what says to which network
- * namespace a hit belongs: the socket, packet or interface that is its first argument, or the
- * process that runs. */
+/* The tracepoints of the kernel that are counted, if it has them, and the origin of the network
+ * namespace of a hit: the socket, packet or interface in the first argument, or the current
+ * process. */
 #define FUNCTIONS_TRACEPOINTS(X)                                                                   \
 	X(tcp_retransmit_skb, SOCK)                                                                \
 	X(tcp_retransmit_synack, SOCK)                                                             \
@@ -37,28 +36,28 @@
 #define FUNCTIONS_ENUM(name, whose) FUNCTIONS_TP_##name,
 enum {
 	FUNCTIONS_TRACEPOINTS(FUNCTIONS_ENUM)
-	/* Counters of functions are behind those of tracepoints. */
+	/* Counters of functions come after those of tracepoints. */
 	FUNCTIONS_FIRST
 };
 
-/* Frames of a thread; a power of 2. Calls deeper than that are counted, their time is that of the
- * deepest that has a frame. The kernel follows no more returns of a thread than that, either. */
+/* Frames per thread; a power of 2. Deeper calls are counted, but their time belongs to the deepest
+ * function with a frame. The kernel does not follow more returns of a thread, either. */
 #define FUNCTIONS_DEPTH 64
 
 struct functions_settings {
 	uint32_t netns;	   /* only hits of this network namespace; 0: all */
-	uint32_t function; /* the counter of the one function that trampolines are for */
+	uint32_t function; /* the counter of the only function, for trampolines */
 };
 
 struct functions_counter {
-	uint64_t n;  /* calls that began; of tracepoints, hits */
-	uint64_t ns; /* in the function itself, without the others that are counted */
+	uint64_t n;  /* calls that began; for tracepoints, hits */
+	uint64_t ns; /* in the function itself, without other counted functions */
 };
 
 struct functions_frame {
 	uint64_t begin, children;
-	uint64_t sp; /* where the stack is when it begins; 0: not known, in the kernel */
-	uint64_t at; /* of its counter */
+	uint64_t sp; /* the stack pointer at its beginning; 0: unknown, in the kernel */
+	uint64_t at; /* index of its counter */
 };
 
 struct functions_stack {

@@ -1,4 +1,4 @@
-/* Iterators over all tasks: for those that exist when tracing begins, and for calls in progress. */
+/* Iterators over all tasks: for tasks that exist when tracing begins, and for calls in progress. */
 #ifndef TRACE_BPF_ITERATE_H
 #define TRACE_BPF_ITERATE_H
 
@@ -7,8 +7,8 @@
 #include "trace/bpf/file.bpf.h"
 #include "trace/bpf/thread.bpf.h"
 
-/* Give every thread of the processes in `processes` its state. If a thread sleeps in a call, the
- * call counts as begun now, because its beginning is unknown. */
+/* Create the state of every thread of the processes in `processes`. If a thread sleeps in a call,
+ * the call counts as begun now, because its beginning is unknown. */
 SEC("iter/task")
 int scan_tasks(struct bpf_iter__task *ctx)
 {
@@ -35,7 +35,7 @@ int scan_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The calls in progress, one record with all arguments each. The reader decides which are old
+/* The calls in progress, one record with all arguments each. The reader decides which ones are old
  * enough. */
 SEC("iter/task")
 int list_pending(struct bpf_iter__task *ctx)

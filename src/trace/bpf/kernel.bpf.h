@@ -1,5 +1,5 @@
-/* The few members of the kernel's structures that are read here. Where they are is found when the
- * programs are loaded (CO-RE), so nothing of the building machine's kernel is needed.
+/* The few members of kernel structures that are read here. Their offsets are found when the
+ * programs are loaded (CO-RE), so the build needs no kernel headers.
  */
 #ifndef TRACE_BPF_KERNEL_H
 #define TRACE_BPF_KERNEL_H

@@ -1,5 +1,5 @@
-/* The maps, and data that both sides read and write. Nothing is pinned: all of it disappears when
- * the backend's descriptors are closed, however it ends.
+/* The maps, and data that both sides read and write. Nothing is pinned: everything disappears when
+ * the descriptors of the backend are closed, even if it is killed.
  */
 #ifndef TRACE_BPF_MAPS_H
 #define TRACE_BPF_MAPS_H
@@ -11,9 +11,9 @@
 const volatile struct bpf_settings settings = {};
 struct bpf_shared shared = {};
 
-/* Where a traced thread's state is nearly always: by the address of its registers at system calls,
- * which are at one place of its stack as long as it lives, and which tracepoints are given. An
- * array is looked up by a few instructions without a call. */
+/* The usual place of the state of a traced thread, indexed by the address of its registers at
+ * system calls. They are always at the same place of its stack, and tracepoints get this address.
+ * An array lookup takes a few instructions without a call. */
 #define SEATS 8192
 #define SEAT_SHIFT 14 /* stacks are at least 16 KiB apart */
 
@@ -29,7 +29,7 @@ struct {
 	__type(value, struct seat);
 } seats SEC(".maps");
 
-/* Of threads that found their seat taken: shared.unseated is how many. */
+/* For threads with a taken seat: shared.unseated is their number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -37,7 +37,7 @@ struct {
 	__type(value, struct bpf_thread);
 } threads SEC(".maps");
 
-/* Traced processes (ids of thread groups); the value says nothing. */
+/* Traced processes (ids of thread groups); the value has no meaning. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -62,11 +62,11 @@ struct {
 	__uint(max_entries, 16 << 20);
 } ring SEC(".maps");
 
-/* An event with text is put together here. */
+/* Buffer for an event with text. */
 struct scratch {
 	struct bpf_record record;
 	uint64_t args[TRACE_ARGS];
-	char text[TRACE_TEXT_MAX * 2]; /* twice, for the verifier: every offset into it is < MAX */
+	char text[TRACE_TEXT_MAX * 2]; /* twice the size, for the verifier: every offset is < MAX */
 };
 
 struct {
@@ -76,7 +76,7 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* By the address of the task (its id changes if it is not the leader): what execve had. */
+/* The arguments of execve, by the address of the task (its id changes if it is not the leader). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -92,7 +92,7 @@ struct {
 	__type(value, struct bpf_kept);
 } keeping SEC(".maps");
 
-/* What is known of a call. */
+/* The information about a call. */
 FORCE_INLINE const volatile struct bpf_call *call_info(uint32_t nr, bool compat)
 {
 	nr &= SYSCALL_MAX - 1;

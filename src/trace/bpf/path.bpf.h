@@ -1,5 +1,5 @@
-/* The path of an open file, for events of summaries: when the reader gets them, the process may
- * have ended, and /proc no longer shows what the descriptor was.
+/* The path of an open file, for events of summaries. When the reader gets them, the process may
+ * have ended, and /proc no longer shows the descriptor.
  */
 #ifndef TRACE_BPF_PATH_H
 #define TRACE_BPF_PATH_H
@@ -9,7 +9,7 @@
 #include "trace/bpf/emit.bpf.h"
 #include "trace/bpf/file.bpf.h"
 
-#define PATH_PARTS 40 /* names and mount points that are followed at most */
+#define PATH_PARTS 40 /* the maximum number of names and mount points */
 #define PART_MAX 256  /* of a name, with its NUL */
 
 FORCE_INLINE bool path_is_known(void)
@@ -19,19 +19,19 @@ FORCE_INLINE bool path_is_known(void)
 		bpf_core_field_exists(((struct mount *)0)->mnt_mountpoint);
 }
 
-/* The mount that a file system's view is part of. */
+/* The mount of a view of a file system. */
 FORCE_INLINE struct mount *mount_of(struct vfsmount *view)
 {
 	return (struct mount *)((uint64_t)view - bpf_core_field_offset(struct mount, mnt));
 }
 
-/* Where one has come to is kept in the scratch, so that the verifier need not follow it: the entry
- * that is next, the view that it is in, the length so far. */
+/* The state of the walk is in the scratch, so that the verifier need not track it: the next entry,
+ * its view, and the length so far. */
 enum { AT_ENTRY, AT_VIEW, AT_LEN };
 
 enum { PATH_GOES_ON, PATH_IS_WHOLE, PATH_IS_UNKNOWN };
 
-/* Take one part, or pass over a mount point. Not inlined: verified once. */
+/* Copy one part, or go through a mount point. Not inlined, so that it is verified once. */
 __attribute__((noinline)) uint32_t path_step(uint32_t zero)
 {
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
@@ -65,8 +65,8 @@ __attribute__((noinline)) uint32_t path_step(uint32_t zero)
 	return PATH_GOES_ON;
 }
 
-/* The parts of a file's path into the text of the scratch: the last one first, a NUL behind each.
- * Their length; 0: there is none, or it is too long. */
+/* Copy the parts of a path to the text of the scratch, the last one first, each followed by a NUL.
+ * Returns their length; 0: none, or too long. */
 FORCE_INLINE uint32_t path_parts(struct scratch *s, uint64_t address)
 {
 	struct file *file = POINTER(struct file, address);

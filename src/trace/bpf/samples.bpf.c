@@ -1,7 +1,6 @@
-/* Counts where CPUs are found, by process and address. Runs at every tick of a perf event, maybe in
- * the middle of anything, so it does little: one lookup, one addition. Only an address that is new
- * since the counts were last read costs more: which file it is in is asked while the process is
- * there to be asked.
+/* Counts where CPUs are found, by process and address. Runs at every tick of a perf event, at any
+ * place, so it does little: one lookup and one addition. Only an address that is new since the last
+ * reading costs more: its file is looked up while the process exists.
  */
 #include "trace/bpf/samples.h"
 #include <linux/bpf.h>
@@ -11,8 +10,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-/* The few members of the kernel's structures that are read here (kernel.bpf.h has those of the
- * tracer of system calls, and registers of another shape). */
+/* The few members of kernel structures that are read here (kernel.bpf.h has those for the tracer of
+ * system calls, and other registers). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct ns_common {
@@ -55,7 +54,7 @@ struct linux_binprm {
 
 #pragma clang attribute pop
 
-/* Of any architecture: at least this much is from one file. */
+/* The minimum page size of all architectures: this range is from one file. */
 #define PAGE_SHIFT 12
 /* A library may be unloaded, and another one be loaded in its place: what is known of a page is
  * asked again after this long. */
@@ -66,7 +65,7 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile struct samples_settings settings;
 struct samples_shared shared;
 
-/* Sizes of both are set when the object is loaded. */
+/* The sizes of both are set when the object is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -86,7 +85,7 @@ struct {
 	__uint(max_entries, 256 << 10);
 } execs SEC(".maps");
 
-/* Which files pages of processes are from, which it takes long to find out. */
+/* The files of pages of processes, because the lookup takes long. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -94,7 +93,7 @@ struct {
 	__type(value, struct samples_place);
 } places SEC(".maps");
 
-/* Files that were told of. */
+/* Files that were reported. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 2048);
@@ -102,7 +101,7 @@ struct {
 	__type(value, uint32_t);
 } told SEC(".maps");
 
-/* The file of an address in user space, and where in it. */
+/* Find the file of an address in user space, and the offset in it. */
 static inline __attribute__((always_inline)) void ask_file(
 	struct bpf_perf_event_data *ctx, struct samples_value *v)
 {
@@ -116,7 +115,7 @@ static inline __attribute__((always_inline)) void ask_file(
 	__builtin_memcpy(v->build_id, top.build_id, sizeof(v->build_id));
 }
 
-/* The same, from what is known of the page. An address space is that of one program. */
+/* The same from the known pages. An address space belongs to one program. */
 static inline __attribute__((always_inline)) void recall_file(struct bpf_perf_event_data *ctx,
 	struct task_struct *task, const struct samples_key *key, struct samples_value *v)
 {
@@ -207,7 +206,7 @@ int on_exec(uint64_t *ctx)
 	path = BPF_CORE_READ(program, filename);
 	len = bpf_probe_read_kernel_str(e->path, sizeof(e->path), path);
 	e->len = len > 0 ? (uint32_t)len : 0;
-	/* Nobody waits for it: it is read when the counts are. */
+	/* No wake-up: it is read together with the counts. */
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }

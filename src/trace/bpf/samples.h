@@ -1,6 +1,6 @@
-/* What the program that counts samples and its reader have in common.
+/* Shared by the program that counts samples and by its reader.
  *
- * Compiled twice, for BPF and for this machine, so there are only numbers of fixed size in it.
+ * Compiled twice, for BPF and for this machine, so it contains only numbers of fixed size.
  */
 #ifndef TRACE_BPF_SAMPLES_H
 #define TRACE_BPF_SAMPLES_H
@@ -13,10 +13,11 @@
 #define SAMPLES_PATH_MAX 256
 #define SAMPLES_NO_STACK (-1)
 
-/* The key by which samples are counted. Every byte of it counts, so there is no padding. */
+/* The key by which samples are counted. Every byte counts, so there is no padding. */
 struct samples_key {
 	uint64_t ip;
-	uint32_t pid; /* 0: an address of the kernel, the same for all, unless stacks are kept */
+	uint32_t pid; /* 0: an address of the kernel, the same for all processes, unless stacks are
+		       * recorded */
 	int32_t kernel_stack, user_stack; /* ids of stacks, or SAMPLES_NO_STACK */
 	uint32_t zero;
 	char comm[SAMPLES_COMM_LEN]; /* of the process, not of its thread */
@@ -24,14 +25,14 @@ struct samples_key {
 
 struct samples_value {
 	uint64_t n;
-	uint64_t offset; /* in the file of that build-id */
+	uint64_t offset; /* in the file with this build-id */
 	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
 	uint32_t has_build_id;
 	uint32_t pid; /* of the first of these samples, also if the key has none */
 	uint32_t zero;
 };
 
-/* A file, as the kernel knows it. */
+/* A file, identified by the kernel. */
 struct samples_file {
 	uint64_t inode;
 	uint32_t device, zero;
@@ -51,7 +52,7 @@ struct samples_place {
 	uint32_t zero;
 };
 
-/* A process executed this file, for the first time since long. */
+/* A process executed this file, for the first time in a long time. */
 struct samples_exec {
 	uint32_t pid, parent, len, zero;
 	char path[SAMPLES_PATH_MAX];
@@ -63,10 +64,10 @@ struct samples_settings {
 	uint32_t netns; /* only processes of this network namespace; 0: all */
 };
 
-/* Read while they run. */
+/* Read at run time. */
 struct samples_shared {
 	uint64_t taken; /* samples */
-	uint64_t lost;	/* of those, such that found no room */
+	uint64_t lost;	/* of these, samples without room */
 };
 
 #endif

@@ -1,9 +1,9 @@
-/* Follows I/O below the C library: FUSE requests, what a daemon reads from and writes to /dev/fuse,
- * messages over TCP, system calls of daemons for their files, and requests to disks.
+/* Follows I/O below the C library: FUSE requests, reads and writes of daemons on /dev/fuse,
+ * messages over TCP, system calls of daemons on their files, and requests to disks.
  *
- * What begins is kept in a map and delivered when it ends, in one event, so that what never ends is
- * found in the map. Nothing of the data is taken but the heads of messages, which the reader parses
- * and forgets.
+ * An operation is stored in a map when it begins, and delivered as one event when it ends, so the
+ * map contains operations that never end. Only the heads of messages are copied; the reader parses
+ * and drops them.
  */
 #include "trace/bpf/stack_kernel.bpf.h"
 #include "trace/bpf/stack_maps.bpf.h"
@@ -17,15 +17,15 @@ char LICENSE[] SEC("license") = "GPL";
 #define FUSE_INTERRUPT 36
 #define FUSE_BATCH_FORGET 42
 #define PAGE_SHIFT 12
-#define BIOS_MAX 64 /* of one request that are looked at */
+#define BIOS_MAX 64 /* maximum per request */
 
-/* The first bytes of what a FUSE READ or WRITE is asked with. */
+/* The first bytes of the arguments of a FUSE READ or WRITE. */
 struct fuse_range {
 	uint64_t fh, offset;
 	uint32_t size;
 };
 
-/* The file whose page cache a folio belongs to; NULL: it is memory of a program. */
+/* The file of a folio in the page cache; NULL: memory of a program. */
 FORCE_INLINE struct inode *folio_host(struct folio *folio)
 {
 	uint64_t mapping = (uint64_t)BPF_CORE_READ(folio, mapping);
@@ -34,7 +34,7 @@ FORCE_INLINE struct inode *folio_host(struct folio *folio)
 					 : NULL;
 }
 
-/* Which file's pages a FUSE request moves. */
+/* The file of the pages in a FUSE request. */
 FORCE_INLINE void fuse_pages(struct fuse_args *args, struct stack_event *e)
 {
 	struct fuse_args_pages *pages = (void *)args;
@@ -88,7 +88,7 @@ int on_fuse_send(uint64_t *ctx)
 	return 0;
 }
 
-/* Bytes that a READ or WRITE moved, or the error. */
+/* The number of bytes of a READ or WRITE, or the error. */
 FORCE_INLINE int64_t fuse_result(struct fuse_req *req, const struct stack_event *e)
 {
 	struct fuse_args *args = req->args;
@@ -162,7 +162,7 @@ FORCE_INLINE void client_dev(struct stack_call *c, int64_t ret, int writes)
 		count_lost();
 }
 
-/* A daemon's call for a file has ended. */
+/* A call of a daemon on a file has ended. */
 FORCE_INLINE void storage_call(struct stack_call *c, int64_t ret)
 {
 	struct stack_file_call call = {.event = {.what = STACK_EVENT_CALL, .op = c->nr}};
@@ -239,7 +239,7 @@ int on_exit(uint64_t *ctx)
 	return 0;
 }
 
-/* Where in a file the first byte of I/O of a disk belongs, if it is page cache. */
+/* The place in a file of the first byte of disk I/O, if it is page cache. */
 FORCE_INLINE void bio_pages(struct bio *bio, struct stack_event *e)
 {
 	struct bio_vec vec = {};
@@ -262,14 +262,14 @@ FORCE_INLINE void bio_pages(struct bio *bio, struct stack_event *e)
 	at += BPF_CORE_READ(folio, index);
 	e->inode = BPF_CORE_READ(host, i_ino);
 	e->key = (at << PAGE_SHIFT) + vec.bv_offset + bio->bi_iter.bi_bvec_done;
-	/* Pages of the disk itself are the file system's own tables. */
+	/* Pages of the disk itself are tables of the file system. */
 	if (BPF_CORE_READ(host, i_sb, s_dev) == (uint32_t)e->device)
 		e->flags |= STACK_EVENT_MAPPED;
 	else
 		e->inode = e->key = 0;
 }
 
-/* Is it asked for by a watched process, or a file that one wrote to? */
+/* Did a watched process request it, or is it for a file that one wrote to? */
 FORCE_INLINE bool is_own(const struct stack_event *e)
 {
 	struct stack_inode key = {e->device, e->inode};
@@ -303,7 +303,7 @@ int on_bio_queue(uint64_t *ctx)
 	return 0;
 }
 
-/* The disk gets a request, into which several may have been merged: they share its number. */
+/* The disk gets a request. Several may have been merged into it; they share its number. */
 SEC("tp_btf/block_rq_issue")
 int on_issue(uint64_t *ctx)
 {
@@ -337,7 +337,7 @@ FORCE_INLINE void bio_end(struct bio *bio, int failed)
 	bpf_map_delete_elem(&open_bios, &key);
 }
 
-/* Of disks that get requests: so many bytes of one are done. */
+/* For disks with requests: this many bytes of one are complete. */
 SEC("tp_btf/block_rq_complete")
 int on_complete(uint64_t *ctx)
 {
@@ -357,7 +357,7 @@ int on_complete(uint64_t *ctx)
 	return 0;
 }
 
-/* Of disks that are made of others. */
+/* For disks that consist of others. */
 SEC("tp_btf/block_bio_complete")
 int on_bio_complete(uint64_t *ctx)
 {
@@ -367,7 +367,7 @@ int on_bio_complete(uint64_t *ctx)
 	return 0;
 }
 
-/* Children are watched as their parents want it. */
+/* Children are watched according to the role of their parents. */
 SEC("tp_btf/sched_process_fork")
 int on_fork(uint64_t *ctx)
 {
@@ -396,7 +396,7 @@ int on_task_exit(uint64_t *ctx)
 	return 0;
 }
 
-/* The FUSE file systems that watched daemons serve already. */
+/* The FUSE file systems that watched daemons already serve. */
 SEC("iter/task_file")
 int find_fuse(struct bpf_iter__task_file *ctx)
 {

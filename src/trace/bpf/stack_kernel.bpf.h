@@ -1,5 +1,5 @@
-/* The members of the kernel's structures that are read to follow I/O. kernel.bpf.h has those of the
- * tracer of system calls, common.bpf.h those that both need.
+/* The members of kernel structures that are read to follow I/O. kernel.bpf.h has those for the
+ * tracer of system calls, and common.bpf.h those for both.
  */
 #ifndef TRACE_BPF_STACK_KERNEL_H
 #define TRACE_BPF_STACK_KERNEL_H

@@ -25,7 +25,7 @@ struct {
 	__uint(max_entries, 1 << 16);
 } ring SEC(".maps");
 
-/* Processes that are watched, and for what. */
+/* Watched processes, and their roles. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -40,7 +40,7 @@ struct {
 	__type(value, uint8_t);
 } fuse_devices SEC(".maps"), disks SEC(".maps");
 
-/* What has begun and not ended. */
+/* Operations that have begun and not ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -65,7 +65,7 @@ struct stack_inode {
 	uint64_t device, inode;
 };
 
-/* Files that watched processes wrote to: later writeback of these files is theirs. */
+/* Files that watched processes wrote to: later writeback of these files belongs to them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -75,7 +75,7 @@ struct {
 
 enum stack_file { STACK_FILE_NONE, STACK_FILE_STORAGE, STACK_FILE_TCP, STACK_FILE_FUSE };
 
-/* The call that a thread of a daemon is in. */
+/* The current call of a thread of a daemon. */
 struct stack_call {
 	uint64_t start_ns, file, device, inode, buffer;
 	int64_t offset, size;
@@ -96,7 +96,7 @@ FORCE_INLINE void count_lost(void)
 	__sync_fetch_and_add(&shared.lost, 1);
 }
 
-/* The reader looks by itself several times per second and is woken only when much is waiting. */
+/* The reader polls several times per second, and is woken only when much data is waiting. */
 FORCE_INLINE void emit(void *event, uint64_t size)
 {
 	uint64_t flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.wake_bytes
@@ -139,8 +139,8 @@ FORCE_INLINE void watch_inode(uint64_t device, uint64_t inode)
 		bpf_map_update_elem(&written, &key, &one, BPF_ANY);
 }
 
-/* The file system that is served through an open /dev/fuse is watched from now on; its device, or
- * 0. */
+/* Watch the file system that is served through an open /dev/fuse from now on; returns its device,
+ * or 0. */
 FORCE_INLINE uint64_t fuse_watch(struct file *file)
 {
 	struct fuse_dev *dev;
@@ -157,8 +157,8 @@ FORCE_INLINE uint64_t fuse_watch(struct file *file)
 	return device;
 }
 
-/* A regular file, by the two ways to the same members: plain loads, or calls that cost ten times as
- * much. 0 or the type of the file, if it is another one. */
+/* Examine a regular file in one of the two ways: plain loads, or calls that cost ten times as much.
+ * Returns 0, or the type of the file if it is not a regular one. */
 FORCE_INLINE unsigned short look_at_regular(struct stack_call *c, struct file *file)
 {
 	unsigned short mode;
@@ -182,7 +182,7 @@ FORCE_INLINE unsigned short look_at_regular(struct stack_call *c, struct file *f
 	return 0;
 }
 
-/* What the descriptor of a call is. */
+/* Examine the descriptor of a call. */
 FORCE_INLINE void call_look(struct stack_call *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -214,7 +214,7 @@ FORCE_INLINE void call_look(struct stack_call *c)
 	}
 }
 
-/* From the arguments of a call. */
+/* Fill in the arguments of a call. */
 FORCE_INLINE void call_fill(struct stack_call *c, struct pt_regs *regs)
 {
 	uint64_t args[4];

@@ -1,9 +1,9 @@
-/* Messages in what daemons send and receive over TCP.
+/* Finds messages in the data that daemons send and receive over TCP.
  *
- * Records of RPC (RFC 5531, section 11) begin with four bytes that say how long they are, messages
- * of OrangeFS with a header of BMI's. Whoever receives them reads these first, then the rest, often
- * in many short reads: of all of these, one event is made when the message is complete. Streams of
- * other protocols are counted.
+ * Records of RPC (RFC 5531, section 11) begin with their length in four bytes, and messages of
+ * OrangeFS with a BMI header. A receiver reads these first, then the rest, often in many short
+ * reads. When the message is complete, one event is made of all of them. Streams of other protocols
+ * are only counted.
  */
 #ifndef TRACE_BPF_STACK_STREAM_H
 #define TRACE_BPF_STACK_STREAM_H
@@ -20,18 +20,18 @@
 #define RPC_REPLY 1
 #define RPC_VERSION 2
 
-#define BMI_MAGIC 51903u /* as a record's mark it would be far too long */
+#define BMI_MAGIC 51903u /* as a record mark it would be far too long */
 #define BMI_UNEXPECTED 2
 #define BMI_EAGER 4
 #define BMI_RENDEZVOUS 8
 
-/* What BMI puts before each message, with the lowest byte first. */
+/* The BMI header of each message, little-endian. */
 struct bmi_header {
 	uint32_t magic, mode;
 	uint64_t tag, size;
 };
 
-/* Mark, header and arguments are at most so many buffers. */
+/* Mark, header and arguments use at most this many buffers. */
 #define PARTS 3
 
 /* A buffer of a call. */
@@ -73,14 +73,14 @@ FORCE_INLINE bool parts_get(const struct stack_call *c, struct part parts[PARTS]
 	return true;
 }
 
-/* What is being sent or received on a connection. */
+/* The state of one direction of a connection. */
 struct stack_stream {
 	uint32_t phase; /* enum stream_phase */
-	uint32_t left;	/* bytes of the record */
-	uint32_t next;	/* position behind what was seen */
-	uint32_t bad;	/* records that make no sense, in a row */
+	uint32_t left;	/* remaining bytes of the record */
+	uint32_t next;	/* position after the data so far */
+	uint32_t bad;	/* consecutive invalid records */
 	struct stack_message message;
-	uint8_t behind[STACK_HEAD]; /* so that the verifier believes that heads fit */
+	uint8_t behind[STACK_HEAD]; /* so that the verifier accepts that heads fit */
 };
 
 enum stream_phase { STREAM_MARK, STREAM_HEAD, STREAM_BODY };
@@ -96,7 +96,7 @@ struct {
 	__type(value, struct stack_stream);
 } streams SEC(".maps");
 
-/* What a stream begins with: it is too large for the stack of a program. */
+/* The initial state of a stream: it is too large for the stack of a program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -137,8 +137,8 @@ FORCE_INLINE uint32_t head_room(const struct stack_message *m)
 	return m->protocol == STACK_BMI ? STACK_HEAD : STACK_HEAD_SHORT;
 }
 
-/* Add bytes to the head, as far as there is room. The compiler must not see through the bounds,
- * which the verifier wants to see right before the copy. */
+/* Add bytes to the head, as far as there is room. The compiler must not optimise the bounds away,
+ * which the verifier requires immediately before the copy. */
 FORCE_INLINE void stream_append(struct stack_message *m, const void *from, uint64_t len)
 {
 	uint32_t room = head_room(m);
@@ -155,8 +155,8 @@ FORCE_INLINE void stream_append(struct stack_message *m, const void *from, uint6
 		m->n_head = at + n;
 }
 
-/* Take heads from the `n` bytes that were moved. `skip` bytes at the beginning are the mark, which
- * may be a buffer of its own. What is behind these bytes in the buffers is old. */
+/* Copy heads from the `n` transferred bytes. `skip` bytes at the beginning are the mark, which may
+ * be a separate buffer. Later bytes in the buffers are old. */
 FORCE_INLINE void stream_heads(
 	struct stack_message *m, const struct part parts[PARTS], uint32_t skip, uint32_t n)
 {
@@ -172,13 +172,13 @@ FORCE_INLINE void stream_heads(
 	}
 }
 
-/* May a record begin with this: its number, call or reply, and of a call the version of RPC? */
+/* Can a record begin with this: its number, call or reply, and for a call the version of RPC? */
 FORCE_INLINE bool is_rpc(const struct stack_message *m)
 {
 	const uint32_t *words = (const uint32_t *)m->head;
 
 	if (m->protocol != STACK_RPC || m->n_head < 12)
-		return true; /* there is more to come */
+		return true; /* more data will come */
 	return words[1] == __builtin_bswap32(RPC_REPLY) ||
 		(words[1] == __builtin_bswap32(RPC_CALL) &&
 			words[2] == __builtin_bswap32(RPC_VERSION));
@@ -236,7 +236,7 @@ FORCE_INLINE void stream_lose(struct stack_stream *s)
 	__sync_fetch_and_add(&shared.unframed, 1);
 }
 
-/* How much of the record has arrived so far. */
+/* Count the part of the record that has arrived so far. */
 FORCE_INLINE void stream_count(struct stack_stream *s, struct sock *sock, uint32_t n)
 {
 	if (n > s->left) {
@@ -249,7 +249,7 @@ FORCE_INLINE void stream_count(struct stack_stream *s, struct sock *sock, uint32
 		stream_end(s, sock);
 }
 
-/* More of the head. */
+/* Continue the head. */
 FORCE_INLINE void stream_head(struct stack_stream *s, const struct stack_call *c,
 	const struct part parts[PARTS], uint32_t skip, uint32_t n)
 {
@@ -280,7 +280,7 @@ FORCE_INLINE void stream_bmi(struct stack_stream *s, const struct stack_call *c,
 	stream_head(s, c, parts, 0, n);
 }
 
-/* Something at the beginning of a record: with its mark, or the mark alone. */
+/* Data at the beginning of a record: with its mark, or only the mark. */
 FORCE_INLINE void stream_mark(
 	struct stack_stream *s, const struct stack_call *c, uint32_t position, uint32_t n)
 {

@@ -1,4 +1,4 @@
-/* The programs that limpet puts at the kernel's system call tracepoints. */
+/* The programs at the kernel's system call tracepoints. */
 #include "trace/bpf/async.bpf.h"
 #include "trace/bpf/capture.bpf.h"
 #include "trace/bpf/iterate.bpf.h"
@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Keep what execve() was called with: its memory will be gone. */
+/* Keep the arguments of execve(), because their memory will be gone. */
 FORCE_INLINE void keep(struct task_struct *task, struct pt_regs *regs, bool compat, bool at)
 {
 	uint64_t key = (uint64_t)task;
@@ -20,7 +20,7 @@ FORCE_INLINE void keep(struct task_struct *task, struct pt_regs *regs, bool comp
 	arch_args(regs, compat, k->args);
 	n = bpf_probe_read_user_str(
 		k->text, TRACE_TEXT_MAX + 1, (const void *)(at ? k->args[1] : k->args[0]));
-	k->cut = n == TRACE_TEXT_MAX + 1; /* as capture_string() does it */
+	k->cut = n == TRACE_TEXT_MAX + 1; /* as in capture_string() */
 	n -= k->cut;
 	k->text_len = n > 0 ? (uint32_t)n - 1 : 0;
 	bpf_map_update_elem(&kept, &key, k, BPF_ANY);
@@ -64,7 +64,7 @@ int on_enter(uint64_t *ctx)
 	return 0;
 }
 
-/* The event of a call whose arguments were kept at its beginning. */
+/* The event of a call with arguments that were kept at its beginning. */
 FORCE_INLINE void deliver_kept(
 	struct task_struct *task, const struct bpf_record *record, struct bpf_thread *t)
 {
@@ -85,7 +85,7 @@ FORCE_INLINE void deliver_kept(
 	emit_text(s, t);
 }
 
-/* The event as it will be delivered, but for its text. */
+/* The event as it will be delivered, without its text. */
 FORCE_INLINE struct scratch *scratch_fill(const struct record_all *r)
 {
 	struct scratch *s = scratch_get();
@@ -99,7 +99,7 @@ FORCE_INLINE struct scratch *scratch_fill(const struct record_all *r)
 	return s;
 }
 
-/* An event of a summary about a descriptor: with the path of its file, where it has one. */
+/* An event of a summary about a descriptor, with the path of its file if it has one. */
 FORCE_INLINE bool deliver_with_path(
 	const struct record_all *r, const struct look *seen, struct bpf_thread *t)
 {

@@ -1,8 +1,8 @@
 /* Counting in the kernel, for summaries: the cost of a call does not depend on the reader.
  *
- * A cell of (process, kind of file, kind of call) exists once for each CPU, so that counting needs
- * no atomic operations: programs at these tracepoints are never preempted. A thread
- * looks up its cell once and keeps it; after that a call costs an array access and three additions.
+ * A cell of (process, kind of file, kind of call) exists once per CPU, so that counting needs no
+ * atomic operations: programs at these tracepoints are never preempted. A thread looks up its cell
+ * once and keeps it; after that a call costs an array access and three additions.
  */
 #ifndef TRACE_BPF_TALLY_H
 #define TRACE_BPF_TALLY_H
@@ -27,7 +27,7 @@ struct {
 	__type(value, uint32_t);
 } slots SEC(".maps");
 
-/* Cells of processes that ended, given back by the reader. */
+/* Cells of ended processes, which the reader has freed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 65536);
@@ -113,7 +113,7 @@ __attribute__((noinline)) uint32_t slot_make(uint32_t pid, uint32_t file, uint32
 	return known ? *known : 0;
 }
 
-/* `t` may be NULL: I/O that is completed by just any thread. */
+/* `t` may be NULL: any thread may complete I/O. */
 FORCE_INLINE void count_call(struct bpf_thread *t, const struct bpf_record *r, uint32_t call,
 	uint64_t bytes, uint32_t error)
 {
@@ -141,7 +141,7 @@ FORCE_INLINE void count_call(struct bpf_thread *t, const struct bpf_record *r, u
 		cell->buckets[bucket]++;
 }
 
-/* Count an error; true: it is to be reported. */
+/* Count an error; true: report it. */
 FORCE_INLINE bool count_error(const struct bpf_record *r, uint32_t error)
 {
 	struct tally_error_key key = {
@@ -187,7 +187,7 @@ FORCE_INLINE struct tally_conn *conn_get(const struct look *seen, uint64_t *ret_
 	return c;
 }
 
-/* Data arrived: it begins a message, or continues one. */
+/* Data was received: it begins or continues a message. */
 FORCE_INLINE void conn_received(
 	struct tally_conn *c, const struct bpf_record *r, uint64_t bytes, bool blocks)
 {
@@ -203,7 +203,7 @@ FORCE_INLINE void conn_received(
 	c->bytes_in += bytes;
 }
 
-/* Data went out: what was read before is a whole message. */
+/* Data was sent: the data read before is a complete message. */
 FORCE_INLINE void conn_sent(struct tally_conn *c, const struct bpf_record *r, uint64_t bytes)
 {
 	if (c->reading) {
@@ -219,8 +219,8 @@ FORCE_INLINE void conn_sent(struct tally_conn *c, const struct bpf_record *r, ui
 	c->bytes_out += bytes;
 }
 
-/* The effect of a call on a connection. Several threads may use one at once, but their protocol
- * makes them take turns, since otherwise messages could not be separated. So there is no lock. */
+/* The effect of a call on a connection. Several threads may use one, but never at the same time,
+ * because otherwise messages could not be separated. So there is no lock. */
 FORCE_INLINE void count_message(
 	const struct bpf_record *r, uint32_t call, uint64_t bytes, const struct look *seen)
 {
@@ -240,7 +240,7 @@ FORCE_INLINE void count_message(
 		conn_sent(c, r, bytes);
 }
 
-/* The server's end of a connection is known by accept(). */
+/* accept() shows the server's end of a connection. */
 FORCE_INLINE void count_accept(const struct bpf_record *r, const struct look *seen)
 {
 	struct tally_conn *c;
@@ -255,7 +255,7 @@ FORCE_INLINE void count_accept(const struct bpf_record *r, const struct look *se
 	}
 }
 
-/* Nobody waits for an answer on a connection that is being closed. */
+/* No answer is expected on a connection that is being closed. */
 FORCE_INLINE void count_close(const struct look *seen)
 {
 	uint64_t id = file_inode(seen->of);
@@ -267,7 +267,7 @@ FORCE_INLINE void count_close(const struct look *seen)
 	}
 }
 
-/* Count a call; true: it is out of the ordinary, and an event. */
+/* Count a call; true: it is unusual, and becomes an event. */
 FORCE_INLINE bool count(struct bpf_thread *t, const struct bpf_record *r,
 	const volatile struct bpf_call *c, const struct look *seen)
 {

@@ -1,10 +1,10 @@
 /* Which threads are traced.
  *
  * A thread is traced if it has a `struct bpf_thread`, in `seats` or else in its task-local storage.
- * It gets it from an iterator over all tasks (if it exists when tracing begins), at its birth if
+ * It gets it from an iterator over all tasks (if it exists when tracing begins), at its creation if
  * its parent has one, or at exec by its name or control group. So the cost of a call for other
- * threads, besides the kernel's detour to its tracepoints, is a load and a comparison at its entry
- * and at its exit, which cannot be distinguished from programs that do nothing at all.
+ * threads, in addition to the kernel's tracepoints, is a load and a comparison at its entry and at
+ * its exit. This cannot be distinguished from programs that do nothing.
  */
 #ifndef TRACE_BPF_THREAD_H
 #define TRACE_BPF_THREAD_H
@@ -28,7 +28,7 @@ FORCE_INLINE void thread_init(struct bpf_thread *t, struct task_struct *task)
 	t->tid = (uint32_t)task->pid;
 }
 
-/* Make a thread traced that is not. */
+/* Begin to trace a thread. */
 FORCE_INLINE struct bpf_thread *thread_make(struct task_struct *task)
 {
 	uint64_t regs = (uint64_t)bpf_task_pt_regs(task), holder;
@@ -55,7 +55,7 @@ FORCE_INLINE struct bpf_thread *thread_unseated(struct task_struct *task)
 	return task->bpf_storage ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
 }
 
-/* The state of the current thread, whose registers these are; NULL if it is not traced. */
+/* The state of the current thread, by its registers; NULL if it is not traced. */
 FORCE_INLINE struct bpf_thread *thread_current(uint64_t regs)
 {
 	struct seat *seat = seat_of(regs);
@@ -76,7 +76,7 @@ FORCE_INLINE struct bpf_thread *thread_get(struct task_struct *task)
 	return seat && seat->regs == regs ? &seat->thread : thread_unseated(task);
 }
 
-/* The task of the current thread, to look at. */
+/* The task of the current thread, for reading. */
 FORCE_INLINE struct task_struct *thread_task(const struct bpf_thread *t)
 {
 	return settings.cast ? CAST(struct task_struct, (const void *)t->task)
@@ -105,7 +105,7 @@ FORCE_INLINE void process_add(uint32_t pid)
 		__sync_fetch_and_add(&shared.n_processes, 1);
 }
 
-/* A running process turned out to be one to trace. Its other threads are found by a scan. */
+/* A running process must be traced. A scan finds its other threads. */
 FORCE_INLINE void process_found(struct task_struct *task)
 {
 	if ((uint32_t)task->tgid == settings.self)
@@ -145,7 +145,7 @@ FORCE_INLINE bool cgroup_wanted(void)
 		settings.cgroup_id;
 }
 
-/* Flags of the clone that the current thread is in, which the tracepoint does not provide. */
+/* The flags of the clone call of the current thread, which the tracepoint does not provide. */
 FORCE_INLINE uint64_t clone_flags(struct bpf_thread *parent)
 {
 	uint64_t args[TRACE_ARGS], flags = 0, signal = 0;
@@ -184,8 +184,8 @@ int on_fork(uint64_t *ctx)
 	return 0;
 }
 
-/* Our own child takes a new name to announce that its next call is the first to trace. The state
- * that it gets is in no call, so the return of this one is ignored. */
+/* The tracer's child takes a new name to announce that its next call is the first one to trace. Its
+ * new state is in no call, so the return of this call is ignored. */
 SEC("tp_btf/task_rename")
 int on_rename(uint64_t *ctx)
 {
@@ -241,7 +241,7 @@ int on_exit(uint64_t *ctx)
 	if (!thread_get(task))
 		return 0;
 	thread_drop(task);
-	bpf_map_delete_elem(&kept, &key); /* of an execve() that it was killed in */
+	bpf_map_delete_elem(&kept, &key); /* of an execve() in which it was killed */
 	if (signal->live.counter)
 		return 0;
 	/* In the form of wait4(). */
@@ -277,7 +277,7 @@ int on_signal(uint64_t *ctx)
 	if (handler == 1 || (!handler && nr < 64 && SIGNALS_IGNORED_BY_DEFAULT >> nr & 1))
 		return 0;
 	bpf_core_read(&code, sizeof(code), &info->si_code);
-	if (code <= 0) /* from a process: the kernel's own have other fields there */
+	if (code <= 0) /* from a process: signals of the kernel have other fields there */
 		bpf_core_read(&sender, sizeof(sender), &info->_sifields._kill._pid);
 	emit_other(TRACE_SIGNAL, nr, code, (uint64_t)sender);
 	return 0;
