@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """accuracy.py [RECORDINGS...]: diagnose every recording of the lab and score the verdicts.
 
-RECORDINGS are directories that `limpet lab run` filled [recordings]: NAME/ with archives, NAME.json with
-the events, truth.csv. Prints, in the papers' terms, how often the faulty server and the cause were
-named: with training as in the paper (kl), with training and cdf, and with no training at all; for all
-experiments, and for those in which the fault had an effect on the clients. Each file system has its own
-tables; one without training runs has only those without training. Exits 1 if a run without
-a fault was accused of anything without training, or if fewer causes than promised were named
-where the fault has an effect; 2 if something could not be read.
+RECORDINGS are directories that `limpet lab run` filled [recordings]: NAME/ with archives, NAME.json with the
+events, truth.csv. Prints, in the papers' terms, how often the faulty server and the cause were named: with
+training as in the paper (kl), with training and cdf, and with no training at all; for all experiments, and
+for those in which the fault had an effect on the clients. Each file system has its own tables; one without
+training runs has only those without training. Exits 1 if a run without a fault was accused without training,
+or if fewer causes than promised were named among faults with an effect; 2 if something could not be read.
 
   --limpet PROGRAM   [build/src/cli/limpet]     --jobs N     [all CPUs]
   --markdown         tables to paste            --wrong      name each experiment that went wrong, and how
@@ -40,7 +39,7 @@ PAPER_FAULTS = [name for name in PAPER if name not in ("none", "all of the paper
 EFFECT = 0.10
 
 # The recordings are shorter than the papers': windows of half a minute instead of one, so that there are
-# enough of them; without training limpet chooses the same by itself.
+# enough of them; without training limpet chooses the same.
 MODES = {
     "kl": ("trained, kl (as in the paper)",
            ["--method", "kl", "--win-size", "32", "--win-shift", "16"]),
@@ -53,7 +52,7 @@ GOAL_DTP = 95.0
 
 
 class Experiment:
-    """One recording and what was done in it."""
+    """One recording, and what was done in it."""
 
     def __init__(self, path):
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -155,7 +154,7 @@ def truth_of(experiments):
 
 
 def write_truth(experiments, path):
-    """The truth of these experiments, each under the name that the table gives its fault."""
+    """Write the truth of these experiments, with the names of faults in the table."""
     with open(path, "w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, ["verdict", "component", "cause", "diagnosis", "start", "end"],
                                 extrasaction="ignore")
@@ -180,7 +179,7 @@ def score(limpet, experiments, folder):
 
 
 def rates(row):
-    """ITP, IFP, DTP, DFP of a row, None where there is none."""
+    """ITP, IFP, DTP, DFP of a row; None if there is none."""
     if not row:
         return (None,) * 4
     return tuple(row[key] for key in ("itp_percent", "ifp_percent", "dtp_percent", "dfp_percent"))
@@ -214,7 +213,7 @@ def labels_of(experiments):
 
 
 def table(limpet, experiments, folder, paper):
-    """Rows of one table: the papers' rates next to ours."""
+    """Rows of one table: the rates of the papers next to those of limpet."""
     rows = []
     whole = score(limpet, experiments, folder)
 
@@ -236,7 +235,7 @@ def table(limpet, experiments, folder, paper):
 
 
 def wrongs(experiments, folder):
-    """Sentences about the experiments whose verdict is not the truth."""
+    """Sentences about the experiments with a wrong verdict."""
     rows = {}
     for e, row in truth_of(experiments):
         rows.setdefault(e.name, []).append(row)

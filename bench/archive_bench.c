@@ -4,9 +4,9 @@
  *                                         write a simulated recording, then seal it
  *     archive_bench read FILE [COLUMN]    read one column out of all (or "all")
  *
- * The simulation is of disks as diskstats sees them: BUSY percent of them work, with Poisson
- * numbers of requests around a level that wanders, sizes of 4 to 128 KiB and service times that
- * spread. Requests of the first disk take SLOW times as long as those of the others.
+ * It simulates disks in /proc/diskstats: BUSY percent of them work, with Poisson numbers of
+ * requests around a varying level, sizes of 4 to 128 KiB and varying service times. Requests of the
+ * first disk take SLOW times as long as those of the others.
  */
 #include <limpet/archive.h>
 
@@ -32,7 +32,7 @@ static void __attribute__((noreturn)) die(const struct lp_err *err)
 	exit(1);
 }
 
-/* A small generator of its own: the same file on every machine. */
+/* A simple random generator: the same file on every machine. */
 static uint64_t rng_state = 42;
 
 static double uniform(void)
@@ -48,7 +48,7 @@ static unsigned poisson(double mean)
 	double limit = exp(-mean), product = 1;
 	unsigned n = 0;
 
-	if (mean > 60) { /* close enough, and quick */
+	if (mean > 60) { /* close enough, and fast */
 		double v = mean + sqrt(mean) * (uniform() + uniform() + uniform() - 1.5) * 2;
 
 		return v > 0 ? (unsigned)v : 0;
@@ -60,8 +60,8 @@ static unsigned poisson(double mean)
 
 struct disk {
 	int64_t values[DISK_N_COLUMNS];
-	double level;	/* requests a second, wandering */
-	double service; /* mean time that a request takes, ms */
+	double level;	/* requests per second, varying */
+	double service; /* mean time of a request, ms */
 	bool busy;
 };
 
@@ -93,7 +93,7 @@ static void disk_step(struct disk *d)
 	d->values[DISK_RQ_TICKS] += (int64_t)((reads + writes) * 4 * uniform());
 }
 
-/* One loose batch, as the recorder hands them over. */
+/* One loose batch, like those of the recorder. */
 static void fill_batch(struct lp_batch *b, struct lp_batch_kind *k, struct disk *disks,
 	uint32_t n_disks, int64_t first_sample, uint32_t n)
 {
@@ -188,7 +188,7 @@ static bool want_column(void *ctx, const struct lp_schema *s, uint32_t column)
 	return !strcmp(ctx, "all") || !strcmp(s->columns[column].name, ctx);
 }
 
-/* Read it once: samples (values) a second. */
+/* Read it once: returns samples (values) per second. */
 static double read_once(const char *path, const char *column, uint64_t *ret_values)
 {
 	struct lp_select select = {.column = want_column, .ctx = (void *)column};
@@ -217,7 +217,7 @@ static double read_once(const char *path, const char *column, uint64_t *ret_valu
 	return seconds() - started;
 }
 
-/* Put the file out of the page cache. */
+/* Remove the file from the page cache. */
 static void make_cold(const char *path)
 {
 	int fd = open(path, O_RDONLY);

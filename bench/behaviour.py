@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Table 1 of the paper about behaviour (SLAML'10) next to ours, from recordings of 'limpet lab run --plan behaviour'.
+"""Table 1 of the paper about behaviour (SLAML'10) next to the results of limpet, from recordings of 'limpet lab run
+--plan behaviour'.
 
     bench/behaviour.py [--limpet PROGRAM] [--distances] [--runs] DIR
 
 Each experiment of DIR except training runs is diagnosed by samples, call counts and call times of functions, one
-metric at a time. TP is the percentage of experiments in which every server with a fault was indicted, FP that in
-which another one was. "combined" is the paper's: the better TP, and the worse FP, of samples, and of counts and
-times together. First as limpet does it by default, without training. Then with thresholds that were learnt from the
-training runs (those of postmark only for the columns with postmark), as in section 5 of the paper; with weights
-learnt from the training runs (section 7); and with weights learnt from the experiments with faults on all other
-workloads (train --labelled).
+metric at a time. TP is the percentage of experiments in which every server with a fault was indicted, FP of those in
+which another one was. "combined" is defined as in the paper: the better TP, and the worse FP, of samples, and of
+counts and times together. First with the defaults of limpet, without training. Then with thresholds that were learnt
+from the training runs (those of postmark only for the columns with postmark), as in section 5 of the paper; with
+weights learnt from the training runs (section 7); and with weights learnt from the experiments with faults on all
+other workloads (train --labelled).
 
-Below it: what behaviour adds to the metrics of disks and networks when limpet has both. --distances compares the
-paper's four distances, computed here in Python by the same rules. --runs lists who was indicted in each run.
+Below that: what behaviour adds to the metrics of disks and networks when limpet uses both. --distances compares the
+paper's four distances, computed here in Python by the same rules. --runs lists the indicted servers of each run.
 """
 import argparse
 import collections
@@ -44,12 +45,12 @@ DISTANCES = {
     "manhattan": lambda p, q: abs(p - q),
     "relative": lambda p, q: abs(p - q) / max(p, q),
     "scaled": lambda p, q: (p - q) ** 2 / max(p, q),
-    # Smoothed by one half: what one server never does has no logarithm.
+    # Smoothed by one half: the logarithm of 0 does not exist.
     "kl": lambda p, q: ((p + .5) * math.log((p + .5) / (q + .5)) + (q + .5) * math.log((q + .5) / (p + .5))) / 2,
 }
 # Groups of components that are compared: all but functions, functions only, and both.
 PARTS = {"metrics": ["--group", "[!f]*"], "behaviour": ["--group", "functions*"], "both": []}
-LEAST = {"samples": 100, "ftime": 1000}  # a function counts that reaches this in a window: 100 samples, 1 s
+LEAST = {"samples": 100, "ftime": 1000}  # a function counts if it reaches this in a window: 100 samples, 1 s
 SHIFT_S = 30
 K = 3
 
@@ -91,13 +92,13 @@ class Bench:
         return {s["component"].split("/")[0] for s in json.loads(out)["suspects"]}
 
     def each(self, what):
-        """{key: servers that are indicted} of [(key, run, options)], two at a time."""
+        """{key: indicted servers} of [(key, run, options)], two at a time."""
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             return dict(zip([key for key, _, _ in what],
                             pool.map(lambda w: self.indicted(w[1], w[2]), what)))
 
     def windows(self, run, metric):
-        """[window][server][function]: what was counted in a minute."""
+        """[window][server][function]: the counts of a minute."""
         key = (run["name"], metric)
         if key not in self.vectors:
             out = self.run("show", self.path(run), "--csv", "-m", metric, "-c", "s*/function:*", "--interval",
@@ -121,7 +122,7 @@ def joined(a, b):
 
 
 def selected(bench, run, metric):
-    """Functions that reach the least in some window; calls count of those that take time."""
+    """Functions that reach the least in some window; calls count for functions that take time."""
     by = "ftime" if metric == "fcalls" else metric
     return {f for w in bench.windows(run, by) for v in w.values() for f, n in v.items() if n >= LEAST[by]}
 
@@ -141,7 +142,7 @@ def medians(bench, run, metric, distance):
 
 
 def by_distance(bench, name, postmark):
-    """{(metric, run): servers that are indicted}, by thresholds of the same training."""
+    """{(metric, run): indicted servers}, by thresholds of the same training."""
     found = {}
     for metric in METRICS.values():
         limits = collections.Counter()

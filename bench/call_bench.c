@@ -1,5 +1,5 @@
-/* What a system call costs: nanoseconds of getppid(), and of a pread() of one byte, the least of
- * many batches, so that a busy machine disturbs little.
+/* The cost of a system call: nanoseconds of getppid(), and of a pread() of one byte. It prints the
+ * minimum of many batches, so a busy machine disturbs little.
  *
  *   call_bench           as it is
  *   call_bench return    with programs at both tracepoints of system calls that only return

@@ -1,11 +1,12 @@
-/* What counting a function's calls costs: nanoseconds per call of one that does nothing, the least
- * of many batches, so that a busy machine disturbs little. Built as `limpet cc` builds programs.
+/* The cost of counting calls of a function: nanoseconds per call of an empty function. It prints
+ * the minimum of many batches, so a busy machine disturbs little. Built like programs of `limpet
+ * cc`.
  *
- *	plain 1.2    not instrumented
- *	counted 20.9 more than that
- *	hooks 1.5    of that, calling two functions that do nothing
- *	off 1.7      more than plain, switched off in the table; the switch is what is beyond hooks
- *	clock 7.2    one reading of the processor's counter, of which a counted call needs two
+ * 	plain 1.2    not instrumented
+ * 	counted 20.9 more than that
+ * 	hooks 1.5    of that, calling two functions that do nothing
+ * 	off 1.7      more than plain, switched off in the table; the switch is what is beyond hooks
+ * 	clock 7.2    one reading of the processor's counter, of which a counted call needs two
  */
 #include "runtime/calls_table.h"
 
@@ -40,7 +41,7 @@ PLAIN __attribute__((noinline)) static void nothing(const void *function, const 
 	__asm__ volatile("" ::"r"(function), "r"(site) : "memory");
 }
 
-/* What the compiler makes of a function that is instrumented. */
+/* The code that the compiler makes of an instrumented function. */
 PLAIN __attribute__((noinline)) static void hooked(void)
 {
 	nothing((const void *)hooked, __builtin_return_address(0));

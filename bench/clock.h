@@ -1,10 +1,10 @@
-/* What the benchmarks time with. */
+/* Clocks for the benchmarks. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
 #include <time.h>
 
-/* Seconds of a clock that never steps. */
+/* Seconds of a steady clock. */
 static inline double seconds(void)
 {
 	struct timespec ts;
@@ -13,7 +13,7 @@ static inline double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Seconds of CPU that this process has had. */
+/* CPU seconds of this process. */
 static inline double cpu_seconds(void)
 {
 	struct timespec ts;

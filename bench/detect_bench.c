@@ -5,8 +5,8 @@
  *     detect_bench spread [FACTOR]   the same where no two are alike; with 0.5, thresholds are
  *                                    below the usual distance, and pruning does not help
  *
- * The data is simulated: load that comes in bursts which all members see, noise of each member's
- * own, and one member in 256 that is slower by far. */
+ * The data is simulated: load in bursts that is common to all members, noise of each member, and
+ * one member in 256 that is much slower. */
 #include "clock.h"
 #include "detect/compare/votes.h"
 
@@ -19,7 +19,7 @@
 /* One of 256 is. */
 #define SLOW 77
 
-/* Thresholds are what training finds times this. */
+/* Thresholds are those of training times this. */
 static double factor = 2;
 
 static uint64_t rng_state = 42;
@@ -80,7 +80,7 @@ struct times {
 	size_t n_exceeding, n_votes;
 };
 
-/* What training finds: what healthy members do not exceed, here 16 of them. */
+/* The result of training: what healthy members, here 16 of them, do not exceed. */
 static double usual_vote(
 	const struct measure *m, const struct lp_params *p, const struct smoothed *s)
 {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What `mpirun -n N limpet diagnose` costs each process, with 1 to 4 of them.
+"""The cost of `mpirun -n N limpet diagnose` per process, with 1 to 4 processes.
 
     bench/diagnose_team.py DATA [--limpet PROGRAM] [--rounds N] [-- OPTION...]
 
-DATA is a directory that gen_intrepid has made (bench/intrepid_day.py --data DATA), or any other data. Runs
-`limpet diagnose --json` on it alone and with mpirun -n 1 to 4, one thread per process, and prints the wall time, and the CPU
-time and the largest memory of each process: the median of N rounds, of processes in the order of their ranks. On a machine
-with fewer processors than processes, or with other work, only the CPU time says what more machines would gain: the longest
-of the processes' is what the whole takes where each has a processor of its own. The output must be the same to the byte.
+DATA is a directory that gen_intrepid has made (bench/intrepid_day.py --data DATA), or any other data. Runs `limpet
+diagnose --json` on it alone and with mpirun -n 1 to 4, one thread per process, and prints the wall time, and the CPU
+time and the largest memory of each process: the median of N rounds, of processes in the order of their ranks. On a
+machine with fewer processors than processes, or with other work, only the CPU time shows the gain from more machines:
+the longest CPU time of a process is the total time if each process has its own processor. The output must be identical.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ CODES = (0, 1, 4)  # there is a verdict
 
 
 def as_rank(path, command):
-    """Run one process of several, and note what it cost."""
+    """Run one process of several, and note its cost."""
     rank = os.environ.get("OMPI_COMM_WORLD_RANK", "0")
     with subprocess.Popen(command) as process:
         _, status, usage = os.wait4(process.pid, 0)

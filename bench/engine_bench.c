@@ -1,20 +1,19 @@
-/* What it costs to keep an engine up to date.
+/* The cost of keeping an engine up to date.
  *
  *     engine_bench [-s MS] [COMPONENTS [SECONDS [METRIC...]]]    default: 50 100000 640 await
  * rd_sec
  *
- * An advance works for MS milliseconds and leaves the rest for those that follow; 0: it does all of
- * it.
+ * An advance works for MS milliseconds and leaves the rest for later ones; 0: no limit.
  *
- * Makes observers with 50 disks each and an engine, and lets time pass: each simulated second every
- * observer's sample is fed as a batch of its own, and the engine is advanced by one second. Time
- * begins where an epoch of the fast horizon does, so that the first look at the peers comes after
- * 315 s and the next one after 615 s. One disk in 997 is 8 times as slow from second 400 on.
+ * Makes observers with 50 disks each and an engine, and lets time pass: in each simulated second it
+ * feeds the sample of every observer as a separate batch, and advances the engine by one second.
+ * Time begins where an epoch of the fast horizon does, so that the first look at the peers comes
+ * after 315 s and the next one after 615 s. One disk in 997 is 8 times as slow from second 400 on.
  *
- * Prints what feeding one observer's second took, and what an advance took: where nothing was due,
- * where a window was complete, and at an epoch. Then what a verdict takes at the end, and memory,
- * without that of the simulated observers themselves. CPU is over all threads. Making up the
- * samples is not timed. */
+ * Prints the time to feed one second of an observer, and the time of an advance: when nothing was
+ * due, when a window was complete, and at an epoch. Then it prints the time of a verdict at the
+ * end, and the memory without that of the simulated observers. CPU time is that of all threads.
+ * Generating samples does not count. */
 #include <limpet/engine.h>
 
 #include "base/time.h"
@@ -30,7 +29,7 @@
 #define SLOW_FROM_S 400
 /* A multiple of the 300 s from one epoch of the fast horizon to the next. */
 #define START_S INT64_C(1299999900)
-/* The fast horizon, by second: windows of 30 samples, shifted by 15, and 20 of them an epoch. */
+/* The fast horizon, by second: windows of 30 samples, shifted by 15; 20 windows are an epoch. */
 #define WINDOW_S 15
 #define EPOCH_S 300
 
@@ -42,7 +41,7 @@ static const struct lp_column columns[] = {{"rd_ios", "requests", LP_COUNTER, 64
 	{"wr_ticks", "ms", LP_COUNTER, 64}};
 static const struct lp_schema schema = {"disk", columns, COLUMNS};
 
-/* A batch has two samples: the one that it carries, and a new one. */
+/* A batch has two samples: the carried one, and a new one. */
 struct observer {
 	struct lp_source source;
 	struct lp_batch *batch;
@@ -105,8 +104,8 @@ static void observer_make(struct observer *o, uint32_t number)
 	}
 }
 
-/* The next second: the last sample becomes the one that is carried, counters grow. All disks see
- * the same load. */
+/* The next second: the last sample becomes the carried one, and counters grow. All disks have the
+ * same load. */
 static void observer_sample(struct observer *o, uint32_t number, uint32_t second, uint32_t load)
 {
 	struct lp_batch *b = o->batch;
@@ -143,7 +142,7 @@ struct cost {
 	uint64_t n;
 };
 
-/* A clock that was read before something that costs. */
+/* The clocks before an operation. */
 struct stopwatch {
 	double wall_s, cpu_s;
 };
@@ -185,7 +184,7 @@ static void costs_print(const struct costs *c)
 	cost_print(&c->verdict);
 }
 
-/* What is due once `second` is complete? Windows end at multiples of their shift. */
+/* What is due when `second` is complete? Windows end at multiples of their shift. */
 static struct cost *costs_advance(struct costs *c, uint32_t second)
 {
 	uint32_t n = second + 1;
@@ -229,7 +228,7 @@ static void verdict_ask(struct lp_engine *e, struct costs *c)
 	lp_verdict_free(v);
 }
 
-/* -s MS, which is taken out of the arguments. */
+/* -s MS, which is removed from the arguments. */
 static int64_t slice_take(int *argc, char ***argv)
 {
 	double ms = 50;

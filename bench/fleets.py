@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Random fleets of disks with faults in them, and how well limpet finds those.
+"""Random fleets of disks with faults, and how well limpet finds them.
 
 usage: BUILD=DIR fleets.py [--fleets N] [--seed N] [--jobs N]     the table of docs/accuracy.md
        fleets.py --write DIR [--fleets N] [--seed N]              only write them, with DIR/truth.csv for limpet score
 
-A fleet has hosts of one to three hardware classes with data disks, spares and disks that systems boot from, some hosts in an
-idle pool, a load with a daily cycle, and one to three days of data, a sample per minute, one file per host and day:
-FLEET/HOST/DATE.csv with the columns ts, disk_id, throughput and latency. What happens in it without being a fault: a host
-rebuilds, a firmware changes a whole class overnight, a file is missing, clocks are off, disks are slow for some minutes now
-and then. Faults: up to 40% of the data disks (in each host) are 1.15 to 30 times as slow, from some time on, until some
-time. All of it depends on the seed and on the number of the fleet only.
+A fleet has hosts of one to three hardware classes with data disks, spares and disks that systems boot from, some hosts
+in an idle pool, a load with a daily cycle, and one to three days of data, a sample per minute, one file per host and
+day: FLEET/HOST/DATE.csv with the columns ts, disk_id, throughput and latency. These events are not faults: a host
+rebuilds, a firmware changes a whole class overnight, a file is missing, clocks are off, disks are slow for some minutes
+now and then. Faults: up to 40% of the data disks (in each host) are 1.15 to 30 times as slow, from some time on, until
+some time. Everything depends only on the seed and on the number of the fleet.
 
-Three methods look at the same fleets: limpet as it is; the thesis' method to the letter (cdf, trained on a day of the same
-fleet without faults); and a simple threshold, an alarm wherever the mean latency of a quarter of an hour is more than twice
-what 99% of these are in the day without faults, over the whole fleet.
+Three methods examine the same fleets: limpet with its defaults; exactly the method of the thesis (cdf, trained on a day
+of the same fleet without faults); and a simple threshold: an alarm if the mean latency of a quarter of an hour is more
+than twice the 99th percentile of the whole fleet on the day without faults.
 """
 import argparse
 import collections
@@ -68,7 +68,7 @@ class Disk:
         return f"{self.host.name}/disk:{self.name}"
 
     def factors(self, n, days_from):
-        """How many times as slow as usual, by sample."""
+        """The factor of slowness, by sample."""
         out = [1.0] * n
         for begin, end, factor in [*self.bursts, *([self.fault] if self.fault else [])]:
             first = max(0, math.ceil((begin - days_from) / STEP_S))
@@ -124,7 +124,7 @@ class Fleet:
                 disk.fault = (begin, end, math.exp(rng.uniform(math.log(1.15), math.log(30))))
 
     def make_sound(self):
-        """A day before anything happened: to learn from."""
+        """A day without faults, for training."""
         self.days, self.what = 1, "sound"
         for host in self.hosts:
             host.missing, host.rebuild, host.hardware.update_s = set(), None, math.inf
@@ -136,7 +136,7 @@ class Fleet:
         return [d for h in self.hosts for d in h.disks]
 
     def loads(self):
-        """Requests of all clients, 1 in the mean, by sample."""
+        """Requests of all clients, with a mean of 1, by sample."""
         rng, wave, out = random.Random(f"load {self.wave_seed} {self.what}"), 0.0, []
         for i in range(self.days * PER_DAY):
             wave = 0.95 * wave + rng.gauss(0, 0.05)
@@ -219,7 +219,7 @@ def named(v, *lists):
 
 
 def one_fleet(job):
-    """All methods on one fleet: what each of them names, and the truth."""
+    """All methods on one fleet: the components that each of them names, and the truth."""
     seed, number = job
     directory = tempfile.mkdtemp(prefix="fleet")
     try:
@@ -264,7 +264,7 @@ def print_table(fleets, note):
 
 
 def write_all(args):
-    """Fleets as data, and the truth as limpet score reads it."""
+    """Fleets as data, and the truth for limpet score."""
     os.makedirs(args.write, exist_ok=True)
     with open(os.path.join(args.write, "truth.csv"), "w", newline="") as f:
         truth = csv.writer(f)

@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 DISK = ["await:s*/disk:*", "%util:s*/disk:*"]
-OWN = "s*/tcp:*"     # connections as the servers see them
-THEIR = "c*/tcp:*"   # and as the clients do
+OWN = "s*/tcp:*"     # connections, measured by the servers
+THEIR = "c*/tcp:*"   # and by the clients
 PICTURES = {
     "disk-hog": ("ddw-disk-hog-1", ["rd_sec:s*/disk:*", *DISK]),
     "disk-busy": ("ddr-disk-busy-1", ["rd_sec:s*/disk:*:smooth=5", *DISK]),

@@ -31,7 +31,7 @@ class Writer:
         return struct.pack(self.order + f"{len(values)}Q", *values)
 
     def longs(self, *values):
-        """A long takes 8 bytes also where it has 4."""
+        """A long takes 8 bytes even if it has 4."""
         code = "Q" if self.long_size == 8 else "I4x"
         return b"".join(struct.pack(self.order + code, v % 2 ** (8 * self.long_size)) for v in values)
 

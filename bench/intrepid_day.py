@@ -3,15 +3,14 @@
 
 usage: BUILD=build bench/intrepid_day.py [--data DIR] [--slice HOURS] [--arrays N]
 
-Generates a day of 1 s samples (unless DIR has one already, made by gen_intrepid), then runs
-`limpet diagnose -m await` on the first four peer groups (the first two priorities, old LUNs and new
-ones: 2304 attachments) with one thread and with two: wall time, CPU time and peak memory of the whole
-process, by all horizons (as `limpet diagnose` does by itself) and plainly (a method and a step chosen by
-hand: everything at once). The output of both numbers of threads must be the same to the byte. Then plain_numpy.py does the same analysis on
-the first HOURS of that day, from raw counters that are in its own format already, with the same fixed
-threshold; the anomalies of both must be the same. Its time for a whole day is scaled up: what is
-done a sample by the samples, what is done a window by the windows. The peer groups are complete in
-both, so pairs need no scaling.
+Generates a day of 1 s samples (unless DIR has one already, made by gen_intrepid), then runs `limpet diagnose -m await`
+on the first four peer groups (the first two priorities, old LUNs and new ones: 2304 attachments) with one thread and
+with two: wall time, CPU time and peak memory of the whole process, by all horizons (the default of `limpet diagnose`)
+and plainly (a method and a step chosen by hand: everything at once). The output must be identical for both numbers of
+threads. Then plain_numpy.py does the same analysis on the first HOURS of that day, from raw counters in its own format,
+with the same fixed threshold; the anomalies of both must be the same. Its time for a whole day is scaled up: work per
+sample by the number of samples, work per window by the number of windows. The peer groups are complete in both, so
+pairs need no scaling.
 """
 import argparse
 import csv
@@ -34,7 +33,7 @@ START = datetime.datetime(2011, 4, 17, 0, 0, 5)
 
 
 class Run:
-    """A finished command: what it printed and what it cost."""
+    """A finished command: its output and its cost."""
 
     def __init__(self, argv, threads):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), LIMPET_STATE=os.devnull)
@@ -61,7 +60,7 @@ def diagnose(data, state, *more):
             "--json", *more]
 
 
-# With a method and a step chosen all is compared at once, by the plain definitions.
+# If a method and a step are chosen, everything is compared at once, by the plain definitions.
 PLAIN = ("--method", "cdf", "--downsample", "15s")
 
 
@@ -84,7 +83,7 @@ def select(data, path):
 
 
 def both_threads(data, work, what, *more):
-    """limpet on all of it, with one thread and with two; the runs, and whether they agree."""
+    """limpet on all data, with one thread and with two; the runs, and whether they agree."""
     runs = {}
     for threads in (1, 2):
         runs[threads] = Run(diagnose(data, os.path.join(work, "state"), *more), threads)
@@ -98,7 +97,7 @@ def both_threads(data, work, what, *more):
 
 
 def whole_day(data, work):
-    """limpet on all of it, by all horizons and plainly; the costs of the latter by number of threads."""
+    """limpet on all data, by all horizons and plainly; the costs of the latter by number of threads."""
     _, _, all_same = both_threads(data, work, "all horizons   ")
     runs, verdict, same = both_threads(data, work, "archive to list", *PLAIN)
     same = same and all_same
@@ -128,7 +127,7 @@ def plain_slice(data, work, hours):
     print(f"limpet, {hours} h from archives, 2 threads   {fixed.cost()}")
     verdict = json.loads(fixed.out)
     ours = {(a["window"], a["component"]) for a in verdict["anomalies"]}
-    # NumPy also compares a last window whose last slot is not complete at the end of the slice.
+    # NumPy also compares a last window with an incomplete last slot at the end of the slice.
     theirs = {(w, c) for w, c in report["anomalous"] if w < verdict["windows"]}
     print(f"anomalies of both: {len(ours & theirs)}, of limpet only: {len(ours - theirs)}, of "
           f"NumPy only: {len(theirs - ours)}")
@@ -136,7 +135,8 @@ def plain_slice(data, work, hours):
 
 
 def scale(took, windows, windows_a_day, hours):
-    """Seconds for a whole day: distances by the number of windows, all else by that of samples."""
+    """Seconds for a whole day: distances by the number of windows, everything else by the number of
+    samples."""
     by_window = took["distances and votes"]
     return by_window * windows_a_day / windows + (sum(took.values()) - by_window) * 24 / hours
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Are planted events found, as what, and how late? And what else does the list say?
+"""Are planted events found, as which incident, and how late? And what else is in the list?
 
 usage: BUILD=build bench/intrepid_events.py [--days N] [--every H] [--data DIR] [--groups GLOB] [--metric NAME,...]
 
-Generates a week (or N days) of an Intrepid-like system, a sample every 15 s, with one or more events of
-every kind of the thesis' Tables 5.3 to 5.6 (unless DIR has it already), and runs `limpet diagnose`
-every three hours on the last two days, as an operator would. For each event it prints which incident was
-about it first, whether its part was the right one, how long after the onset the run was that named it,
-and how late the thesis was for events of that kind at most. Incidents that are about no event are listed if
-they were first in the list in any run, or lasted for more than a day.
+Generates a week (or N days) of an Intrepid-like system, a sample every 15 s, with one or more events of every kind
+of the thesis' Tables 5.3 to 5.6 (unless DIR has it already), and runs `limpet diagnose` every three hours on the
+last two days, as an operator would. For each event it prints which incident was about it first, whether its part
+was the right one, how long after the onset a run named it, and the maximum delay in the thesis for events of that
+kind. Incidents without an event are listed if they were first in the list in any run, or lasted for more than a
+day.
 """
 import argparse
 import csv
@@ -24,7 +24,7 @@ BUILD = os.environ.get("BUILD", os.path.join(HERE, "..", "build"))
 HOUR = datetime.timedelta(hours=1)
 BACK_H = 48
 
-# Onset and duration in hours. More than a week is planted again in each week that follows.
+# Onset and duration in hours. In longer data they are planted again in each week.
 WEEK = [
     ("controller-failed", 12, 60, "ddn19a"),
     ("server-down", 20, 48, "fs16"),
@@ -71,7 +71,7 @@ class Event:
         self.missed_runs = 0
 
     def is_about(self, incident):
-        """Is the incident about this event: in its time, and mostly of its attachments?"""
+        """Is the incident about this event: at its time, and mostly of its attachments?"""
         if incident["first"] > self.end + 2 * HOUR or incident["last"] < self.start:
             return False
         own = sum(c in self.components for c in incident["components"])
@@ -85,7 +85,7 @@ class Event:
 
 
 def names_of(part, rows):
-    """The name of a part in the list of events: servers are observers, a LUN's disk is a LUN."""
+    """The name of a part in the list of events: servers are observers, and the disk of a LUN is a LUN."""
     names = {part, part.replace("observer:", "server:")}
     if part in rows:
         names.add("lun:" + rows[part]["lun"])
@@ -121,7 +121,7 @@ def diagnose(data, args, state, since, until, rows):
 
 
 class Stranger:
-    """An incident that is about nothing planted."""
+    """An incident without a planted event."""
 
     def __init__(self):
         self.best_rank, self.longest, self.runs, self.cause = 10 ** 6, 0 * HOUR, 0, ""

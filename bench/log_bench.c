@@ -1,10 +1,10 @@
-/* How much CPU it takes to keep a log of system calls, how small it is, how fast it is read.
+/* The CPU time to write a log of system calls, its size, and the time to read it.
  *
  *     log_bench FILE [RECORDS]
  *
  * The calls are those of PostMark: files are opened, read or appended to, closed, and removed, by
- * four threads that take turns, with addresses, sizes and durations that spread. Times are of this
- * process' CPU, so they hardly depend on what else runs.
+ * four threads that take turns, with varying addresses, sizes and durations. Times are CPU times of
+ * this process, so they hardly depend on other processes.
  */
 #include "archive/trace_log.h"
 #include "clock.h"
@@ -18,7 +18,7 @@
 
 #define START_NS INT64_C(1304899205000000000)
 #define ENOUGH (4u << 20)
-#define RATE 300000.0 /* records a second of a machine that does nothing but system calls */
+#define RATE 300000.0 /* records per second of a machine that only makes system calls */
 
 static void __attribute__((noreturn)) die(const struct lp_err *err)
 {
@@ -73,7 +73,7 @@ static void worker_call(struct worker *w, struct trace_event *e)
 	}
 }
 
-/* CPU seconds for keeping and writing `n` calls, which are made before. */
+/* CPU seconds to keep and write `n` calls, which are generated before. */
 static double write_log(const char *path, uint64_t n)
 {
 	struct lp_archive_meta meta = {.observer = "bench"};

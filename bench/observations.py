@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """observations.py [RECORDINGS]: the papers' seven observations (FAST'10, section 6.1) in numbers, from the lab.
 
-For each observation: the recordings it is shown on, and for every server the mean of a metric before and
-during the fault, next to those of the other servers. --plots DIR also draws them. Prints Markdown;
-docs/observations.md has it with what it means.
+For each observation: its recordings, and for every server the mean of a metric before and during the fault,
+next to those of the other servers. --plots DIR also draws them. Prints Markdown; docs/observations.md contains
+it with an interpretation.
 
   --limpet PROGRAM   [build/src/cli/limpet]      --plots DIR   write NAME.svg there
 """
@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 
-SETTLE_S = 5  # after a change, before means are taken
+SETTLE_S = 5  # after a change, before means are computed
 
 # (number, workload-fault, metric, what is pooled, plot panels)
 CASES = [
@@ -71,7 +71,7 @@ def mean(points, span, metric):
 
 
 def spans(facts):
-    """When it was clean, and when the fault was there (both without their first seconds)."""
+    """The clean time, and the time of the fault (both without their first seconds)."""
     at = {p["phase"]: (seconds(p["start"]), seconds(p["end"])) for p in facts["phases"]}
     clean = (at["clean"][0] + 1, at["clean"][1])
     return clean, (at["fault"][0] + SETTLE_S, at["fault"][1])
@@ -83,7 +83,7 @@ def line(name, values):
 
 
 def show(args, number, name, metrics):
-    """The table of one recording."""
+    """The table for one recording."""
     recording = args.recordings / name
     facts = json.loads(recording.with_suffix(".json").read_text(encoding="utf-8"))
     culprits = [f["server"] for f in facts["faults"]]
@@ -117,7 +117,7 @@ def draw(args, number, name, metrics):
 
 
 def main():
-    """All cases whose recordings exist."""
+    """All cases with existing recordings."""
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("recordings", nargs="?", default="recordings", type=pathlib.Path)

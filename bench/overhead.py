@@ -38,7 +38,7 @@ PAPER = {"ddr": (-1.43, 2.39), "ddw": (2.67, 1.28), "iozoner": (-0.28, 0.74), "i
          "postmark": (-0.36, 122.18)}
 BUDGET = "2%"
 SELECT = "0.1%"
-BUDGET_SETTLES_S = 12  # it looks every five seconds
+BUDGET_SETTLES_S = 12  # it checks every five seconds
 START_S = 60
 # What a client does each time, in words of src/lab/workloads/library.sh: about ten seconds, and 30 of PostMark.
 PASSES = {"ddr": "read_pieces 5", "ddw": "write_pieces 5", "iozoner": "iozone_pass read 1",
@@ -55,7 +55,7 @@ def run(*command, env=None):
 
 
 class Lab:
-    """A lab; its programs keep their tables of calls in a directory of their own, away from all others."""
+    """A lab; its programs keep their tables of calls in a separate directory."""
 
     def __init__(self, name, args, tables, prefix=None):
         self.name, self.args = name, args
@@ -107,7 +107,7 @@ class Lab:
 
 @contextlib.contextmanager
 def recorder(lab, directory, *options, then=None):
-    """limpet record, from its first word to its end; `then` is given what it wrote."""
+    """limpet record, from its first output to its end; `then` gets its files."""
     if not options:
         yield
         return
@@ -169,7 +169,7 @@ def prepare(lab, workloads):
 
 
 def choose(lab, workloads, directory):
-    """The list of functions that are worth counting, from a recording of all workloads."""
+    """The list of functions worth counting, from a recording of all workloads."""
     chosen = os.path.join(directory, "chosen")
     switch(lab, directory, "on *")
     with recorder(lab, directory, "--collect", "calls", then=lambda out: run(

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""path.py [BUILD]: through how many files of src a sample goes on its way from an archive to a suspect.
+"""path.py [BUILD]: the number of files of src that process a sample on its way from an archive to a suspect.
 
-Simulates 12 disks, one of which is slow (archive_bench), twice: the second recording is the longer
-one. `limpet diagnose --metric await` runs on both under callgrind, which counts instructions by the
-file that they were compiled from, also where functions were inlined. A file is on the path if there
-is at least one more instruction in it for ten more samples; with less than one for each sample it is
-about what comes with samples: a frame, a window, an epoch, a verdict. Headers and src/base, whose helpers
-everything uses, are not counted, nor are the command line and the report.
+Simulates 12 disks, one of which is slow (archive_bench), twice: the second recording is the longer one.
+`limpet diagnose --metric await` runs on both under callgrind, which counts instructions by the file that they
+were compiled from, also where functions were inlined. A file is on the path if it executes at least one more
+instruction for ten more samples. With less than one per sample it handles larger units: a frame, a window, an
+epoch, a verdict. Headers, the helpers in src/base, the command line and the report are not counted.
 
-Counts of instructions do not depend on how busy the machine is. Needs valgrind and a build with
-debug information (the default).
+Counts of instructions do not depend on how busy the machine is. Needs valgrind and a build with debug
+information (the default).
 """
 import collections
 import os
@@ -32,7 +31,7 @@ def instructions(profile):
             found = re.search(r"(?:^|/)src/(.*)", line[3:])
             name = found.group(1) if found else None
         elif line.startswith("calls="):
-            is_call = True  # what follows is the cost of the callee
+            is_call = True  # the cost of the callee follows
         elif line[:1].isdigit():
             if name and not is_call:
                 counts[name] += int(line.split()[-1])

@@ -3,11 +3,10 @@
 
 usage: BUILD=DIR perseus.py DATA SLOW_DRIVES.csv [--split-by observer] [--json]
 
-DATA holds cluster_X/host_N/DATE.csv with the columns ts, disk_id, throughput and latency, as the
-data set is published; SLOW_DRIVES.csv names the drives that the operators confirmed as slow. Every
-cluster is diagnosed as a whole and day by day, straight from the CSV files, with no training and
-default settings. Then each day is diagnosed again as it would have been every quarter of an hour,
-to see when each slow drive was named for the first time.
+DATA contains cluster_X/host_N/DATE.csv with the columns ts, disk_id, throughput and latency, as published;
+SLOW_DRIVES.csv names the drives that the operators confirmed as slow. Every cluster is diagnosed as a whole
+and day by day, straight from the CSV files, with no training and default settings. Then each day is diagnosed
+again for every quarter of an hour, to find when each slow drive was first named.
 """
 import argparse
 import collections

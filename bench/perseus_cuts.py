@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""How limpet does on parts of the Perseus data set: whole periods, days, and short stretches.
+"""The results of limpet on parts of the Perseus data set: whole periods, days, and short stretches.
 
 usage: perseus_cuts.py DATA SLOW_DRIVES.csv [NAME=LIMPET...] [--seed N] [--places N] [--groups]
 
 DATA and SLOW_DRIVES.csv are those of perseus.py. Every cluster is diagnosed whole, day by day, and in
-stretches of 20 to 180 minutes at random places of random days, with each of the programs that are
-named [now=$BUILD/src/cli/limpet], and the slow drives that were found, the others that were accused
-and those that were missed are summed up. All programs see the same stretches.
+stretches of 20 to 180 minutes at random places of random days, with each of the programs that are named
+[now=$BUILD/src/cli/limpet], and the slow drives that were found, the others that were accused and those that
+were missed are summed up. All programs get the same stretches.
 
-With --groups nothing is scored. Each stretch is cut one sample earlier and one sample later
-instead, and every change of a peer group is printed; the exit status is 1 if there was one.
+With --groups nothing is scored. Each stretch is cut one sample earlier and one sample later instead, and
+every change of a peer group is printed; the exit status is 1 if there was one.
 """
 import argparse
 import collections
@@ -45,7 +45,7 @@ def diagnose(limpet, files, since=None, until=None):
 
 
 def beginning(files):
-    """When the earliest of the files begins and the latest ends: all of a day begin together."""
+    """The beginning of the earliest file and the end of the latest one: all files of a day begin together."""
     with open(files[0], encoding="ascii") as f:
         times = [int(line.split(",")[0]) for line in f if line[0].isdigit()]
     return (datetime.datetime.fromtimestamp(min(times), datetime.timezone.utc),
@@ -103,7 +103,7 @@ def groups(limpet, cut, until):
 
 
 def changes(limpet, cut):
-    """Differences one sample earlier, and one later."""
+    """Differences one sample earlier, and one sample later."""
     until = cut[4] or beginning(cut[2])[1] - STEP
     here = groups(limpet, cut, until)
     told = []

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What warnings of mild slowness cost and find: recall against false warnings, over the whole range of the bar.
+"""The cost and use of warnings about mild slowness: recall against false warnings, over the whole range of thresholds.
 
 usage: BUILD=DIR perseus_warnings.py DATA SLOW_DRIVES.csv [--factors 1.2,1.25,...] [--seed N] [-o PLOT.svg]
 
-DATA and SLOW_DRIVES.csv are those of bench/perseus.py. Every day of every cluster is diagnosed by itself. False warnings are
-those of drives that the operators did not confirm as slow, in the data as it is. For recall the latency of one such drive
-per host, chosen at random, is multiplied by each factor for the whole day: real noise, known slowness. A drive that is made
-a suspect counts as found at any bar, and one that is a suspect wrongly is left out, as bench/perseus.py counts those.
+DATA and SLOW_DRIVES.csv are those of bench/perseus.py. Every day of every cluster is diagnosed by itself. False
+warnings are those of drives that the operators did not confirm as slow, in the original data. For recall, the latency
+of one such drive per host, chosen at random, is multiplied by each factor for the whole day: real noise, known
+slowness. A drive that becomes a suspect counts as found at any threshold; a drive that is wrongly a suspect is left
+out, because bench/perseus.py counts those.
 """
 import argparse
 import collections
@@ -33,7 +34,7 @@ def certainties(files, sick):
 
 
 def component(path, disk):
-    """As perseus.FORMAT names it."""
+    """The name according to perseus.FORMAT."""
     parts = path.split(os.sep)
     return f"{parts[-3]}.{parts[-2]}/disk:{disk}"
 

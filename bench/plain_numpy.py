@@ -4,11 +4,10 @@
 usage: bench/plain_numpy.py DIR ATTACHMENTS.csv THRESHOLD [OUT.json]
 
 DIR has the raw counters of all disks, a sample per second (rd_ios.npy, wr_ios.npy, rd_ticks.npy,
-wr_ticks.npy, each with a .names file; bench/intrepid_day.py makes them with table_bench). What it
-does is DESIGN's steps 1 to 6 and 9, one after the other, each with the obvious NumPy calls: put the
-samples on a grid of 15 s, moving average of 15, windows of 60 by 30, cdf distances of all pairs of a
-peer group, a vote of more than half, 3 of the last 5 windows, persistence. It prints how long each
-step took.
+wr_ticks.npy, each with a .names file; bench/intrepid_day.py makes them with table_bench). It performs the
+steps 1 to 6 and 9 of detection, one after the other, each with the obvious NumPy calls: put the samples on a
+grid of 15 s, moving average of 15, windows of 60 by 30, cdf distances of all pairs of a peer group, a vote of
+more than half, 3 of the last 5 windows, persistence. It prints the time of each step.
 """
 import csv
 import json
@@ -32,7 +31,7 @@ def load(directory):
 
 
 def growth(counter, first):
-    """Growth in each slot of the grid, between neighbours that are both there."""
+    """Growth in each slot of the grid, between neighbours that both exist."""
     step = np.diff(counter, axis=1, prepend=np.nan)
     step[step < 0] = np.nan
     before = (first - 1) % STEP  # the slot that ends at second 15 n begins with second 15 n - 14
@@ -78,7 +77,7 @@ def cumulative(x):
 
 
 def vote(x, threshold):
-    """Who of a peer group is anomalous in a window."""
+    """The anomalous members of a peer group in a window."""
     there = (~np.isnan(x)).sum(axis=1) >= WIN_SIZE // 2
     odd = ~there & (there.sum() > (len(x) - 1) / 2)
     index = np.flatnonzero(there)
@@ -125,7 +124,7 @@ def main():
         took[name], cpu[name] = now[0] - began[0], now[1] - began[1]
         began = now
 
-    warnings.simplefilter("ignore")  # means of nothing are NaN, as they should be
+    warnings.simplefilter("ignore")  # means of nothing are NaN, which is intended
     raw, names, first = load(directory)
     lap("load")
     x = await_of(raw, first)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What a sample costs `limpet record` and `sadc`, side by side on the same devices in the same run.
+"""The cost of a sample for `limpet record` and `sadc`, on the same devices in the same run.
 
 usage: BUILD=build-bench bench/record_vs_sadc.py [--seconds N] [--devices N]
                                                   [--modes idle,busy,udev]
 
-Needs root: it makes loop devices of its own on sparse files (and removes them however it ends),
-starts both recorders with 1 s samples, and reads their CPU time (all threads, nanoseconds) from
-/proc/PID/task/*/schedstat twice, so that start-up does not count. "busy" writes to a quarter of the
-devices meanwhile; "udev" is idle with the links in /dev/disk/by-id that udev makes for real disks
-(and this machine may lack). Bytes per sample are what a further sample adds to a file; "sealed" and "xz" are
-of the whole file, less what a file of two samples has, because both begin with a catalogue.
+Needs root: it creates loop devices on sparse files (and always removes them), starts both recorders with 1 s
+samples, and reads their CPU time (all threads, nanoseconds) from /proc/PID/task/*/schedstat twice, so that
+start-up does not count. "busy" writes to a quarter of the devices at the same time; "udev" is idle with the
+links in /dev/disk/by-id that udev creates for real disks (and this machine may lack). Bytes per sample are
+the growth of a file per sample; "sealed" and "xz" apply to the whole file minus a file of two samples,
+because both begin with a catalogue.
 """
 import argparse
 import glob
@@ -28,11 +28,11 @@ BUILD = os.environ.get("BUILD", os.path.join(HERE, "..", "build"))
 LIMPET = os.path.join(BUILD, "src/cli/limpet")
 SADC = "/usr/lib/sysstat/sadc"
 CPU_LIMIT, BYTES_LIMIT = 1 / 8, 1 / 20
-WARM_UP = 12  # seconds: the first flush of limpet is behind it
+WARM_UP = 12  # seconds: after the first flush of limpet
 
 
 def loop_devices(n, directory):
-    """Make loop devices that have done some work: sadc leaves out those that never did."""
+    """Create loop devices that have done some work: sadc leaves out those without any."""
     devices = []
     for i in range(n):
         image = os.path.join(directory, f"disk{i}")
@@ -52,8 +52,8 @@ def loop_devices(n, directory):
 
 
 class Links:
-    """/dev/disk/by-id as udev makes it where disks have World Wide Names: sadc looks through it for
-    every disk in every sample. Made only where there is none, and removed again."""
+    """/dev/disk/by-id as udev makes it where disks have World Wide Names. sadc searches it for every disk in
+    every sample. Created only if it does not exist, and removed again."""
 
     DIRECTORY = "/dev/disk/by-id"
 
@@ -76,7 +76,7 @@ class Links:
 
 
 class Load:
-    """Writers of uneven pace and size, a process for each few devices."""
+    """Writers with varying pace and size, one process per few devices."""
 
     def __init__(self, devices):
         self.children = []
@@ -116,7 +116,7 @@ def size(pattern):
 
 
 class Growth:
-    """The size of a file that grows in steps, and when it did."""
+    """The size of a file that grows in steps, and the time of each step."""
 
     def __init__(self, pattern):
         self.pattern, self.steps = pattern, []
@@ -139,7 +139,7 @@ def limpet_args(directory):
 
 
 def measure(directory, seconds):
-    """Both at once: a dict of figures."""
+    """Both at the same time: a dict of figures."""
     sa, out = os.path.join(directory, "sa"), os.path.join(directory, "limpet")
     sadc = subprocess.Popen([SADC, "-S", "DISK", "1", str(WARM_UP + seconds + 60), sa],
                             stdout=subprocess.DEVNULL)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""recordings_cuts.py [RECORDINGS] [NAME=LIMPET...]: the lab's recordings with less of everything.
+"""recordings_cuts.py [RECORDINGS] [NAME=LIMPET...]: the recordings of the lab, shorter and with fewer
+servers.
 
 Every experiment is diagnosed, without training, as it is; cut at random to between 60 and 89 s; and with a
 random choice of 5 and of 4 of its 6 servers, the faulty ones among them. Prints ITP, IFP, DTP and DFP
-(docs/scoring.md) for each program that is named [now=$BUILD/src/cli/limpet]; all see the same data.
+(docs/scoring.md) for each named program [now=$BUILD/src/cli/limpet]; all get the same data.
 
   --seed N   [1]     --jobs N   [1]     --wrong   name each experiment that went wrong, and how
 """

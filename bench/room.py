@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How much room there is around a constant: what limpet finds, and what it accuses, if it is changed.
+"""How sensitive limpet is to a constant: what it finds and what it accuses if the constant changes.
 
 usage: room.py [--fleets N] [--seed N] [--perseus DATA SLOW_DRIVES.csv] FILE:NAME=VALUE...
 
-FILE:NAME=VALUE is a `#define NAME` in a source, `src/detect/crowd.c:SHARE_LEAST=0.1`. Each is built
-by itself, from the last commit, in a directory that is removed afterwards, and looks at the same
-random fleets (fleets.py) and, if they are given, at each day of the Perseus clusters (perseus.py).
-Prints the rows of a table; the first is that of limpet as it is.
+FILE:NAME=VALUE is a `#define NAME` in a source, `src/detect/crowd.c:SHARE_LEAST=0.1`. Each change is built
+separately, from the last commit, in a directory that is removed afterwards, and diagnoses the same random
+fleets (fleets.py) and, if given, each day of the Perseus clusters (perseus.py). Prints the rows of a table;
+the first one is the unchanged limpet.
 """
 import argparse
 import glob

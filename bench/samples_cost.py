@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""samples_cost.py: what sampling the machine costs, compared with `perf record -a` at the same rate.
+"""samples_cost.py: the cost of sampling the machine, compared with `perf record -a` at the same rate.
 
 usage: BUILD=build-bench bench/samples_cost.py [--runs N] [--work N] [--rates 199,997]
 
-All CPUs do a fixed amount of work, once alone and once under each sampler, all of them in each run, in an
-order that changes from run to run. The cost is the CPU time that the work takes more than without samples (its
-user and system time: interrupts count for the process that they interrupt), and the CPU time of the sampler itself as a
-share of the machine. Medians, and the spread between the quartiles of the runs. Needs root, and a machine that is
-otherwise idle: CPU time hardly depends on what else runs, but caches and neighbours of a virtual machine do.
+All CPUs do a fixed amount of work, once alone and once under each sampler, all of them in each run, in an order that
+changes from run to run. The cost is the additional CPU time of the work compared with no sampling (its user and system
+time: interrupts count for the process that they interrupt), and the CPU time of the sampler itself as a share of the
+machine. Medians, and the spread between the quartiles of the runs. Needs root, and a machine that is otherwise idle:
+CPU time hardly depends on other processes, but it does depend on caches and on neighbours of a virtual machine.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ for i in range(int(sys.argv[1])):
 
 
 def work(amount):
-    """Seconds of CPU time, and of time, that the work takes on all CPUs at once."""
+    """Seconds of CPU time, and of wall time, for the work on all CPUs."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     workers = [subprocess.Popen([sys.executable, "-S", "-c", WORK, str(amount)])
                for _ in range(os.cpu_count())]
@@ -56,7 +56,7 @@ def under(name, rate, amount):
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(sampler(name, rate, directory), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        time.sleep(1)  # it has begun; how long that took does not count
+        time.sleep(1)  # it has begun; the time for that does not count
         began = cpu_of(process.pid)
         cpu, wall = work(amount)
         own = cpu_of(process.pid) - began

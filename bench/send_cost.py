@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""send_cost.py: what sending adds to the cost of recording.
+"""send_cost.py: how much sending adds to the cost of recording.
 
     bench/send_cost.py [-t SECONDS] [-r ROUNDS]
 
-Runs four recorders side by side for SECONDS, ROUNDS times: as it is by default, with --flush 1s, and with --send to a
-collector on this machine, over HTTP and over HTTPS with a token. Prints CPU (user and system, of all threads)
-per sample, of one sample per second, and the ratio to the recorder that flushes as often and sends nothing; the first seconds are printed separately. Ratios hold on a busy machine, too, because all of them
-run at the same time; the figures themselves do not. Wants $BUILD (default: build).
+Runs four recorders at the same time for SECONDS, ROUNDS times: with the defaults, with --flush 1s, and with --send to a
+collector on this machine, over HTTP and over HTTPS with a token. Prints CPU (user and system, of all threads) per
+sample, of one sample per second, and the ratio to the recorder that flushes as often but does not send; the first
+seconds are printed separately. Ratios hold on a busy machine, too, because all of them run at the same time; the
+figures themselves do not. Needs $BUILD (default: build).
 """
 import argparse
 import os
@@ -20,7 +21,7 @@ import time
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 LIMPET = BUILD / "src/cli/limpet"
-START = 5  # seconds until everything is set up and connected, which is reported separately
+START = 5  # seconds until everything is connected, which are reported separately
 
 
 def collector(place, name, *options):
@@ -43,7 +44,7 @@ def record(place, name, options, seconds):
 
 
 def cpu(process):
-    """Nanoseconds of CPU of all threads that it has."""
+    """CPU time of all its threads, in nanoseconds."""
     total = 0
     for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])
@@ -51,7 +52,7 @@ def cpu(process):
 
 
 def finish(process):
-    """Peak of memory in MB."""
+    """Peak memory in MB."""
     process.stdout.read()
     return os.wait4(process.pid, 0)[2].ru_maxrss / 1024
 

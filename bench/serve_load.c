@@ -4,15 +4,14 @@
  * SECOND]
  *                [-T TOKENS] HOST PORT
  *
- * Each server sends a sample of its disks every second over a connection of its own that it keeps,
- * at an instant of its own within the second, as frames of an archive. TOKENS is a file with a line
- * "NAME TOKEN" for each. With -a it speaks TLS. From -f on one disk (PREFIX7, d3) is 8 times as
- * slow.
+ * Each server sends a sample of its disks every second, as frames of an archive, over its own
+ * permanent connection, at its own instant within the second. TOKENS is a file with a line "NAME
+ * TOKEN" for each. With -a it speaks TLS. From -f on one disk (PREFIX7, d3) is 8 times as slow.
  *
- * What is sent is encoded before the clock starts, 16 kinds of servers and the one that is slow, so
- * that the generator costs little beside the collector. Prints one line of JSON: requests,
- * failures, how long answers took (ms), how far the generator itself fell behind (s), bytes, and
- * its own CPU (s). */
+ * All data is encoded before the clock starts, for 16 kinds of servers and the slow one, so that
+ * the generator costs little compared with the collector. Prints one line of JSON: requests,
+ * failures, times of answers (ms), how far the generator itself was behind (s), bytes, and its own
+ * CPU time (s). */
 #include "archive/frames.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -37,7 +36,7 @@
 #define VARIANTS 16
 #define SLOW_SERVER 7
 #define SLOW_DISK 3
-#define BUCKETS 400 /* of answers' times: each 5% longer than the one before, from 10 us on */
+#define BUCKETS 400 /* of times of answers: each 5% longer than the previous one, from 10 us on */
 
 enum { RD_IOS, RD_SEC, RD_TICKS, WR_IOS, WR_SEC, WR_TICKS, COLUMNS };
 
@@ -74,7 +73,7 @@ struct load {
 	struct variant variants[VARIANTS + 1];
 	struct server *servers;
 	int64_t start_us;
-	double begin; /* by the clock that never steps */
+	double begin; /* by a steady clock */
 	gnutls_certificate_credentials_t credentials;
 	pthread_mutex_t mutex;
 	uint64_t requests, failures, bytes, histogram[BUCKETS];
@@ -145,7 +144,7 @@ static struct lp_catalogue *catalogue_make(const char *observer, unsigned disks)
 	return c;
 }
 
-/* The frames of a file that was just written, of one type, each to `take`. */
+/* Call `take` for the frames of one type in a file that was just written. */
 static void frames_each(const char *path, uint8_t type, struct strbuf *ret, unsigned max)
 {
 	struct lp_err err = {0};
@@ -202,7 +201,7 @@ static void variant_make(struct load *l, unsigned number, const char *path)
 	lp_catalogue_free(c);
 }
 
-/* What a server says first: its own catalogue. */
+/* The first data of a server: its catalogue. */
 static void server_make(struct load *l, struct server *s, unsigned number, const char *path)
 {
 	struct lp_archive_meta meta = {.interval_us = US_PER_SEC, .observer = s->name};
@@ -278,7 +277,7 @@ static bool all_sent(struct server *s, const char *p, size_t n)
 	return true;
 }
 
-/* The status of the answer; 0: none came. */
+/* The status of the answer; 0: no answer. */
 static int answer_read(struct server *s)
 {
 	char buf[4096];
@@ -301,7 +300,7 @@ static int answer_read(struct server *s)
 	}
 }
 
-/* Send what a server has in second `t`: true if it was taken. */
+/* Send the data of a server for second `t`: true if it was accepted. */
 static bool server_send(struct server *s, unsigned t, uint64_t *bytes)
 {
 	const struct strbuf *data = &s->variant->frames[t];
@@ -478,7 +477,7 @@ int main(int argc, char **argv)
 		gnutls_certificate_set_x509_trust_file(
 			l.credentials, l.opt.ca, GNUTLS_X509_FMT_PEM);
 	}
-	/* Encoding takes a while: the first sample is of when that is done, about. */
+	/* Encoding takes some time: the first sample has about the time at which that is done. */
 	l.start_us = (clock_us(CLOCK_REALTIME) / US_PER_SEC + 1 +
 			     (int64_t)l.opt.seconds * l.opt.disks / 20000) *
 		US_PER_SEC;

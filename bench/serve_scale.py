@@ -3,11 +3,11 @@
 
     bench/serve_scale.py [-n SERVERS] [-c DISKS] [-t SECONDS] [-f FAULT_SECOND] [--tls] [--json]
 
-Starts `limpet serve` and bench/serve_load.c, which speaks the protocol of `limpet record --send` for all
-servers from one process, on this machine. CPU is what the collector's process had (user and system),
-regardless of other processes; the generator's is separate. Lag is the age of the newest data that the engine has
-judged (status.data_age_s), looked at every few seconds. With -f one disk of one server becomes 8 times as slow;
-it says after how many seconds the incident was there. Wants $BUILD (default: build).
+Starts `limpet serve` and bench/serve_load.c, which speaks the protocol of `limpet record --send` for all servers
+from one process, on this machine. CPU is the time of the collector's process (user and system), regardless of
+other processes; that of the generator is separate. Lag is the age of the newest data that the engine has judged
+(status.data_age_s), checked every few seconds. With -f one disk of one server becomes 8 times as slow, and the
+time until the incident is printed. Needs $BUILD (default: build).
 """
 import argparse
 import json
@@ -46,7 +46,7 @@ def get(url):
 
 
 class Watch(threading.Thread):
-    """Looks at the collector every few seconds."""
+    """Checks the collector every few seconds."""
 
     def __init__(self, url, pid, every=5):
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ def main():
             if collector.poll() is not None:
                 sys.exit((place / "log").read_text())
         watch = Watch(f"{scheme}://127.0.0.1:{port[1]}", collector.pid)
-        if options.tls:  # the page's own look needs no trust
+        if options.tls:  # the request for the page needs no trust
             import ssl
             ssl._create_default_https_context = ssl._create_unverified_context
         before = cpu(collector.pid)[0]

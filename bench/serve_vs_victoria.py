@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""serve_vs_victoria.py: a collector compared with the plain alternative.
+"""serve_vs_victoria.py: a collector compared with the simple alternative.
 
     bench/serve_vs_victoria.py [-n SERVERS] [-t SECONDS]
 
-Sends the counters of SERVERS servers with 50 disks each, one sample per second for SECONDS, to `limpet serve` (bench/serve_load.c) and at the
-same time as many counters of the same names to Debian's victoria-metrics, as text through /api/v1/import/prometheus, one request per server and
-second. Prints the CPU that each server process took, and what is on its disk in the end, per value. limpet judges what it receives as it comes; victoria-metrics stores it. Wants $BUILD
-(default: build).
+Sends the counters of SERVERS servers with 50 disks each, one sample per second for SECONDS, to `limpet serve`
+(bench/serve_load.c) and at the same time as many counters of the same names to Debian's victoria-metrics, as text
+through /api/v1/import/prometheus, one request per server and second. Prints the CPU time of each server process, and
+the size of its files at the end, per value. limpet judges the data as it arrives; victoria-metrics only stores it.
+Needs $BUILD (default: build).
 """
 import argparse
 import http.client
@@ -42,7 +43,7 @@ def wait_for(log, pattern):
 
 
 def feed(port, servers, seconds):
-    """Be all servers of victoria-metrics, from one connection."""
+    """Act as all servers of victoria-metrics, over one connection."""
     connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
     counters = {}
     began = time.time()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Are disks that are slow for some minutes named, in groups of several sizes?
+"""Does limpet name disks that are slow for some minutes, in groups of several sizes?
 
 usage: BUILD=DIR short_faults.py [--sizes 4,8,24,100] [--minutes 3,5,10] [--places N] [--factor X] [--seed N]
 
 For every size of the group and every length, N times [4]: 2.5 hours of disks that share one load, a sample every 5 s
-(tests/e2e/fleet.py), one of which is X times [8] as slow for that long, from a random time on. Prints a table of how often it was named,
-and how many others were.
+(tests/e2e/fleet.py), one of which is X times [8] as slow for that long, from a random time on. Prints how often it was
+named, and how many others were.
 """
 import argparse
 import json

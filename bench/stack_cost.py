@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What `limpet stack run` costs: a worst case, and the I/O of FLASH.
+"""The cost of `limpet stack run`: a worst case, and the I/O of FLASH.
 
     bench/stack_cost.py [--limpet PROGRAM] [--calls N] [--rounds N] [--flash PROGRAM] [--others]
 
-Worst case: 4 kB writes into a file in memory. The program measures the CPU time of its own loop, so neither starting nor writing
-the archive counts. FLASH: the FLASH I/O benchmark of PnetCDF (--flash, see docs/stack-flash.md) and the same I/O over HDF5
-(bench/stack/flash_hdf5.c), two ranks on a disk or memory in $TMPDIR; there all CPU time counts, of mpirun, ranks and limpet.
+Worst case: 4 kB writes into a file in memory. The program measures the CPU time of its own loop, so neither starting
+nor writing the archive counts. FLASH: the FLASH I/O benchmark of PnetCDF (--flash, see docs/stack-flash.md) and the
+same I/O over HDF5 (bench/stack/flash_hdf5.c), two ranks on a disk or memory in $TMPDIR; there the CPU time of mpirun,
+ranks and limpet counts.
 
-Runs alternate: the program alone, with the libraries loaded and nothing recorded (a region that never begins), with every call
-recorded, with sums only, and (root) with its disks watched in the kernel; with --others also under strace -f, ltrace and uftrace where they are installed (with fewer calls: they
-take long). Ratios of CPU times: of medians, and of the smallest. Bytes per call are those of the archive.
+Runs alternate: the program alone, with the libraries loaded and nothing recorded (a region that never begins), with
+every call recorded, with sums only, and (root) with its disks watched in the kernel; with --others also under strace
+-f, ltrace and uftrace if they are installed (with fewer calls, because they take long). Prints ratios of CPU times: of
+the medians, and of the smallest. Bytes per call are those of the archive.
 """
 import argparse
 import json
@@ -65,7 +67,7 @@ def others(options, directory):
 
 
 def table(title, figures, unit):
-    """Medians relative to the first way, and the smallest values, which other processes disturbed least."""
+    """Medians relative to the first way, and the smallest values, which other processes affect least."""
     alone = next(iter(figures.values()))
     print(f"{title:26} {unit + ', median':>24}   more {'smallest':>14}   more")
     for way, values in figures.items():
@@ -76,7 +78,7 @@ def table(title, figures, unit):
 
 
 def archive_bytes(options, directory):
-    """Bytes per recorded call, of the last recording."""
+    """Bytes per recorded call in the last recording."""
     data = os.path.join(directory, "data")
     size = sum(os.path.getsize(os.path.join(data, f)) for f in os.listdir(data) if f.endswith(".lpa"))
     text = subprocess.run([options.limpet, "stack", "show", "--json", "--slowest", "1", data], check=True, capture_output=True).stdout
@@ -94,7 +96,7 @@ def worst_case(options, directory):
     ways = {"alone": [], "no region active": stack_run(options, directory, "-c", never),
             "recorded": stack_run(options, directory, "-c", "posix"),
             "summed up (--summary)": stack_run(options, directory, "-c", "posix", "--summary"), **slow}
-    if os.geteuid() == 0:  # what the kernel's side takes of every system call of a program that it watches
+    if os.geteuid() == 0:  # the cost of the kernel programs per system call of a watched program
         ways["recorded, and its disks"] = stack_run(options, directory, "-c", "local")
     figures = {way: [] for way in ways}
     per_call = 0
@@ -120,7 +122,7 @@ def job(command):
 
 def flash(options, directory, title, config, program):
     """A parallel program."""
-    # Waiting ranks give way, so that CPU time is work and not waiting.
+    # Waiting ranks yield, so that CPU time is work and not waiting.
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", "2", *program]
     ways = {"alone": [], "recorded": stack_run(options, directory, "-c", config),
             "summed up (--summary)": stack_run(options, directory, "-c", config, "--summary")}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Parallel programs on a lab of GlusterFS, each of their calls followed to the disks of three servers.
+"""Runs parallel programs on a lab of GlusterFS, and follows each of their calls to the disks of three servers.
 
     bench/stack_flash.py [--limpet PROGRAM] [--flash PROGRAM] [--slow SERVER] [--out DIR] [--only NAME...]
 
-Builds a lab with three servers and one client, and runs on the client with 4 ranks: the FLASH I/O benchmark of PnetCDF (if
---flash says where it is: see docs/stack-flash.md), the same I/O over HDF5 (bench/stack/flash_hdf5.c), and the patterns of
+Builds a lab with three servers and one client, and runs on the client with 4 ranks: the FLASH I/O benchmark of PnetCDF
+(if --flash names it: see docs/stack-flash.md), the same I/O over HDF5 (bench/stack/flash_hdf5.c), and the patterns of
 IOR (bench/stack/patterns.c). All nodes are recorded; each recording is kept in OUT/NAME, with a page OUT/NAME.html.
-With --slow the disk of a server is slow meanwhile. Needs root.
+With --slow the disk of a server is slow. Needs root.
 """
 import argparse
 import os

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How long `mpirun -n N limpet stack show` takes to read many files, with 1 to 4 processes.
+"""The time of `mpirun -n N limpet stack show` for many files, with 1 to 4 processes.
 
     bench/stack_team.py [--limpet PROGRAM] [--files N] [--calls N] [--rounds N]
 
-Records a program with many small writes once per file, then reads all files with each number of processes in turn. Prints the
-median wall time, and the CPU time of all processes together; what is printed is compared with what one process prints.
+Records a program with many small writes once per file, then reads all files with each number of processes in turn.
+Prints the median wall time, and the CPU time of all processes together; the output is compared with that of one
+process.
 """
 import argparse
 import os
@@ -31,7 +32,7 @@ int main(int argc, char **argv)
 
 
 def timed(command):
-    """Wall and CPU time of a command, and what it prints."""
+    """Wall and CPU time of a command, and its output."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     out = subprocess.run(command, check=True, capture_output=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""syscalls_accuracy.py [RECORDINGS]: what the service times of system calls show about faults.
+"""syscalls_accuracy.py [RECORDINGS]: how well the service times of system calls show faults.
 
-RECORDINGS is a directory that `limpet lab run` filled with `trace summary` in its plan [recordings-syscalls].
-Diagnoses every recording by each service time alone (dread, dwrite, nsread, ncread), and by all of them, with the
-time-series method and with cdf, with thresholds from the peers' own spread and with trained ones, and prints tables
-like Table 1 of the paper (HotDep'09): per fault, metric and workload the share of the experiments in which the faulty
-server was named (TP) and in which a sound one was (FP). Exits 1 if a run without a fault was accused of anything by the
-method that is the default, without training; 2 if something could not be read.
+RECORDINGS is a directory that `limpet lab run` filled with `trace summary` in its plan [recordings-syscalls]. Diagnoses
+every recording by each service time alone (dread, dwrite, nsread, ncread), and by all of them, with the time-series
+method and with cdf, with thresholds from the peers' own spread and with trained ones, and prints tables like Table 1 of
+the paper (HotDep'09): per fault, metric and workload the share of the experiments in which the faulty server was named
+(TP) and in which a healthy one was (FP). Exits 1 if a run without a fault was accused by the default method without
+training; 2 if something could not be read.
 
   --limpet PROGRAM   [build/src/cli/limpet]     --jobs N   [all CPUs]
   --markdown         tables to paste            --wrong    name each experiment that went wrong, and how
@@ -25,7 +25,7 @@ import tempfile
 
 METRICS = ["dread", "dwrite", "nsread", "ncread"]
 ALL = ",".join(METRICS)
-# Recordings are short: windows of half a minute, as limpet chooses by itself without training.
+# Recordings are short: windows of half a minute, which limpet also chooses without training.
 WINDOWS = ["--win-size", "28", "--win-shift", "14", "--smooth", "7"]
 # By its name: method for service times, trained?
 MODES = {
@@ -51,7 +51,7 @@ PAPER = {
 
 
 class Experiment:
-    """One recording and what was done in it."""
+    """One recording, and what was done in it."""
 
     def __init__(self, path):
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ class Experiment:
 
 
 def run(limpet, *args, ok=(0, 1, 4)):
-    """Run limpet and return what it prints; None if nothing in the data has the metric."""
+    """Run limpet and return its output; None if the data does not have the metric."""
     environment = {**os.environ, "LIMPET_STATE": "/dev/null", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([limpet, *map(str, args)], env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -77,7 +77,7 @@ def run(limpet, *args, ok=(0, 1, 4)):
 
 
 def train(limpet, experiments, method, path):
-    """Thresholds from the runs that are for training."""
+    """Learn thresholds from the training runs."""
     runs = [e.dir for e in experiments if e.train]
     if not runs:
         sys.exit("there is no recording to train with")
@@ -85,7 +85,7 @@ def train(limpet, experiments, method, path):
 
 
 def accused(limpet, experiment, metrics, mode, thresholds):
-    """The observers that are suspects, with their causes and when they were indicted."""
+    """The suspected observers, with their causes and the times of indictment."""
     method, trained = MODES[mode]
     extra = ["--thresholds", thresholds[method]] if trained else ["--service-method", method]
     text = run(limpet, "diagnose", "--json", "--quiet", "-m", metrics, *extra, experiment.dir)
@@ -128,7 +128,7 @@ def number(x):
 
 
 def print_table(head, rows, markdown):
-    """Columns of words; the first two to the left."""
+    """Print columns of words; the first two are left-aligned."""
     if markdown:
         print("| " + " | ".join(head) + " |")
         print("|" + "---|" * len(head))
@@ -164,7 +164,7 @@ def print_mode(results, mode, workloads, markdown):
 
 
 def print_summary(results, markdown):
-    """All workloads together: how the methods compare, and how long they take."""
+    """All workloads together: a comparison of the methods, and their delays."""
     head = ["metric", "faults"]
     disks = {"disk-hog", "disk-busy"}
     groups = [("disks", disks), ("network", set(FAULTS) - disks - {"none"}), ("none", {"none"})]
@@ -190,7 +190,7 @@ def print_summary(results, markdown):
 
 
 def print_wrong(results):
-    """Each experiment that all metrics together got wrong."""
+    """Each experiment with a wrong result for all metrics together."""
     for (mode, _, metrics, _), cases in sorted(results.items()):
         for e, who in cases:
             if metrics == ALL and set(who) != e.servers:

@@ -3,10 +3,10 @@
 
 usage: BUILD=build bench/sysstat_read.py [RUNS]
 
-Makes the file, then times sadf and limpet in turns and prints the medians and their ratio.
-Three times limpet: the importer alone (the four columns that await needs, nothing printed),
-`limpet show` that reads all of await and prints its mean over the hour for each disk, and
-`limpet show` that prints all 216,000 values, with all their digits, as CSV.
+Creates the file, then measures sadf and limpet in turn and prints the medians and their ratio. limpet is
+measured in three ways: the importer alone (the four columns that await needs, nothing printed), `limpet show`
+that reads all of await and prints its mean over the hour for each disk, and `limpet show` that prints all
+216,000 values, with all their digits, as CSV.
 """
 import os
 import statistics
@@ -26,7 +26,7 @@ def seconds(argv):
 
 
 def works(argv):
-    """Does it read the file at all? (Not every build has `limpet show`.)"""
+    """Can it read the file at all? (Not every build has `limpet show`.)"""
     done = subprocess.run(argv, capture_output=True)
     return done.returncode == 0 and (b"sda" in done.stdout or done.stdout == b"3600\n")
 

@@ -1,10 +1,10 @@
-/* How fast files become a table.
+/* The time to make a table from files.
  *
  *     table_bench [-n NAMES] [-u UNTIL] [-o OUT.npy] METRIC STEP DATA
  *
- * NAMES is a file of component names, one a line (default: all components). Prints how long it
- * took, the most memory it took, and a checksum of all values, which must not depend on
- * OMP_NUM_THREADS. With -o the table is written for NumPy. METRIC may be "raw:" and a raw column.
+ * NAMES is a file of component names, one per line (default: all components). Prints the time, the
+ * peak memory, and a checksum of all values, which must not depend on OMP_NUM_THREADS. With -o the
+ * table is written for NumPy. METRIC may be "raw:" and a raw column.
  */
 #include <limpet/dataset.h>
 
@@ -55,8 +55,8 @@ static uint64_t checksum(const struct lp_table *t)
 	return sum;
 }
 
-/* NumPy's own format: a header of text, and the values as they are in memory. The grid and
- * the names of the rows go beside it. */
+/* The format of NumPy: a header of text, and the values as in memory. The grid and the names of the
+ * rows are in separate files. */
 static void write_npy(const struct lp_table *t, const char *path)
 {
 	char header[128], names[4096];

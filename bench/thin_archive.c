@@ -181,7 +181,7 @@ static int print_names(const char *in, struct lp_err *err)
 	return r;
 }
 
-/* Let counters stay what they were in the first sample of each ten seconds. */
+/* Keep the counters of the first sample of each ten seconds. */
 static void row_hold(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t row)
 {
 	size_t at = (size_t)row * b->cap_samples;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""trace_cost.py: what tracing costs traced processes, and all others.
+"""trace_cost.py: the cost of tracing for traced processes, and for all others.
 
-Debian's postmark (2000 files, its default sizes) on a file system of its own, traced from its start by
-one tool after the other, all tools in each repetition; medians. The slow tools get a fifth of the
-transactions and are compared with bare runs of as many. Then the cost of a call in an untraced process
-while limpet is attached to another. Needs root; makes and removes its own mounts.
+Runs Debian's postmark (2000 files, default sizes) on a separate file system, traced from its start by one
+tool after the other, all tools in each repetition; prints medians. The slow tools get a fifth of the
+transactions, and are compared with runs of the same size without a tool. Then it measures the cost of a call
+in an untraced process while limpet is attached to another one. Needs root; creates and removes its own
+mounts.
 """
 import argparse
 import contextlib
@@ -55,7 +56,7 @@ def tracer(tool, pid, work):
 
 
 def attached(process, tool, work):
-    """Wait until a tracer works."""
+    """Wait until a tracer is ready."""
     output = work / ("trace.txt" if tool in ("strace", "perf") else "trace.lpa")
     deadline = time.monotonic() + ATTACH_S
     while not output.exists() and process.poll() is None and time.monotonic() < deadline:
@@ -139,7 +140,7 @@ def measure(kind, tools, options, work):
 
 
 def turned(them, by):
-    """Another one first each time: what follows strace finds a machine that strace has left."""
+    """Begin with another one each time, because a tool may affect the next one."""
     by %= len(them)
     return them[by:] + them[:by]
 
@@ -161,8 +162,8 @@ def report(kind, runs):
 
 
 def call_costs(work):
-    """The cost of one call in nanoseconds: bare; with programs that only return, or only read the
-    clock, which is the least that any tracer can cost; untraced next to a traced one; traced."""
+    """The cost of one call in nanoseconds: without programs; with programs that only return, or only read the
+    clock, which is the minimum cost of any tracer; untraced while another process is traced; traced."""
     def cost(*how):
         return [float(x) for x in subprocess.run([BENCH / "call_bench", *how], check=True, text=True,
                                                  stdout=subprocess.PIPE).stdout.split()]

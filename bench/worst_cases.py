@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What reading costs at worst: bytes, seconds (of all processors) and MB of inputs that are as expensive as possible.
+"""The worst-case cost of reading: bytes, seconds (of all processors) and MB for inputs that are as expensive as
+possible.
 
 usage: BUILD=DIR worst_cases.py [--small] [--check]
 
-Each kind of input is made in two sizes, the second four times the first, and diagnosed. --small makes them small; --check fails
-where memory grows by more than the input does, or takes more than a stated multiple of it.
+Each kind of input is generated in two sizes, the second four times the first, and diagnosed. --small makes them small;
+--check fails if memory grows faster than the input, or exceeds a stated multiple of it.
 """
 import argparse
 import os
@@ -17,7 +18,8 @@ LIMPET = os.environ.get("LIMPET", LIMPET)
 START = 1772438400
 DAY = 86400
 HEAD = "time,component,metric,value\n"
-# The memory that limpet takes by itself, with tables of 64 MiB that may be empty, and the limit per input: its samples on pages (560 bytes each), twice.
+# The memory of limpet without input, with tables of 64 MiB that may be empty, and the limit per input: twice its
+# samples on pages (560 bytes each).
 BASE_MB = 256
 BYTES_PER_BYTE = 64
 
@@ -36,7 +38,7 @@ def one_ahead(n, rng):
 
 
 def decade(n, rng):
-    """half of them, ten years, and the other half"""
+    """half of the samples, ten years later the other half"""
     for s in range(n):
         for d in range(8):
             yield START + s + (3652 * DAY if s > n // 2 else 0), f"s{d}/disk:sda", f"{rng.lognormvariate(2, 0.2):.2f}"
@@ -50,7 +52,7 @@ def days(n, rng):
 
 
 def singles(n, rng):
-    """8 n components of a sample each, at different seconds"""
+    """8 n components with one sample each, at different seconds"""
     for s in range(8 * n):
         yield START + s, f"s{s}/disk:sda", f"{rng.lognormvariate(2, 0.2):.2f}"
 
@@ -66,7 +68,7 @@ KINDS = (steady, one_ahead, decade, days, singles, islands)
 
 
 def write(path, kind, n):
-    """Make an input; its size in bytes."""
+    """Write an input; returns its size in bytes."""
     rng = random.Random(1)
     with open(path, "w", encoding="ascii") as f:
         f.write(HEAD)
@@ -75,7 +77,7 @@ def write(path, kind, n):
 
 
 def cost(path):
-    """Seconds of all processors and MB of diagnosing it."""
+    """Seconds of all processors, and MB, to diagnose it."""
     pid = os.fork()
     if not pid:
         try:
