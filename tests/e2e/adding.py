@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """docs/adding.md keeps its promise: one file and one line.
 
-Does what the document says in a copy of the tree: writes the files that stand in it as
-"```c PATH", adds the lines ("add `'NAME',` to the list `LIST` in `FILE`"), builds without
-optimisation and looks for the new things."""
+Follows the document in a copy of the tree: writes the files that it contains as "```c PATH", adds the lines
+("add `'NAME',` to the list `LIST` in `FILE`"), builds without optimisation and looks for the new things."""
 import os
 import pathlib
 import re
@@ -58,7 +57,7 @@ def follow(heading, n_files, n_lines=1):
 
 
 def copy():
-    """The tree without what was built and recorded."""
+    """The tree without build results and recordings."""
     def ignore(folder, names):
         top = pathlib.Path(folder) == SOURCE
         return [n for n in names if n in (".git", "fixtures", "__pycache__") or
@@ -78,7 +77,7 @@ def all_sections():
 
 
 def build():
-    """Compiled with the warnings of the house, as errors. Builds only what is needed."""
+    """Compile with the usual warnings, as errors. Builds only what is necessary."""
     run("meson", "setup", BUILD, TREE, "-Doptimization=0", "-Ddebug=false")
     run("ninja", "-C", BUILD, "src/cli/limpet", "src/lab/limpet-lab", "docs/man/limpet-hello.1",
         "tests/unit/test_collect_uptime", "tests/fuzz/replay_twocol")

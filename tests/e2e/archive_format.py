@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The document, an independent reader and the library agree on what is in an archive."""
+"""The document, an independent reader and the library agree on the contents of an archive."""
 import json
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Servers whose functions differ: which of them, what they hint at, and programs that run on one server only."""
+"""Servers with different functions: which functions, the hints they give, and programs that run on one server
+only."""
 import json
 import os
 import random
@@ -108,7 +109,7 @@ def test_hint(directory):
 
 
 def test_disk_explains(directory):
-    """what functions show while a disk of the same server is slow follows from that"""
+    """differences in functions follow from a slow disk of the same server"""
     def change(server, t, values):
         if server == 3 and t >= 300:
             values[FUNCTIONS[5]] *= 5
@@ -121,7 +122,7 @@ def test_disk_explains(directory):
 
 
 def test_healthy(directory):
-    """noise, and a load that goes up and down for all, accuse no server"""
+    """noise, and a load that varies for all servers, accuse no server"""
     def change(server, t, values):
         for fn in values:
             values[fn] *= 1.5 if 300 <= t < 600 else 1

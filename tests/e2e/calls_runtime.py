@@ -46,7 +46,7 @@ class Tables:
         return sorted(n for n in os.listdir(self.directory.name) if n != "limpet-calls.reader")
 
     def read(self):
-        """[{function: (count, ns)}] of each table, with "" for what was lost."""
+        """[{function: (count, ns)}] of each table, with "" for lost calls."""
         return [counts_of(os.path.join(self.directory.name, name)) for name in self.names()]
 
     def counts(self, *command, status=0):
@@ -108,7 +108,7 @@ def test_counts(directory):
 
 
 def test_fork(directory):
-    """the child of a fork() has a table of its own, and its parent's is as if it were not there"""
+    """the child of a fork() has its own table, and does not change that of its parent"""
     program = build(directory, "exact.c", "-fno-inline")
     with Tables() as tables:
         tables.run(program, "forking")
@@ -132,7 +132,7 @@ def test_exceptions(directory):
 
 
 def test_times(directory):
-    """time is a function's own: neither more than there was nor that of what it calls"""
+    """the time of a function is its own: not more than elapsed, and without that of functions it calls"""
     program = build(directory, "exact.c", "-fno-inline")
     with Tables() as tables:
         counts = tables.counts(program, "times")
@@ -172,7 +172,7 @@ def test_links(directory):
 
 
 def test_prelinked(directory):
-    """functions of a library that was linked for a place of its own, and is loaded elsewhere"""
+    """functions of a library that was linked for one address and is loaded at another"""
     program = build(directory, "loads.c", "-ldl")
     library = build(directory, "plugin.c", "-DFUNCTION=first", "-shared", "-fPIC",
                     "-Wl,-Ttext-segment=0x3000000000", out="prelinked.so")
@@ -226,7 +226,7 @@ def test_little_room(directory):
 
 
 def test_own_hooks(directory):
-    """a program that has hooks of its own keeps them"""
+    """a program with its own hooks keeps them"""
     source = os.path.join(directory, "own.c")
     with open(source, "w", encoding="utf-8") as f:
         f.write("""#define PLAIN __attribute__((no_instrument_function))
@@ -242,7 +242,7 @@ PLAIN int main(void) { twice(); twice(); return begun == 2 && ended == 2 ? 0 : 1
 
 
 def test_linked_otherwise(directory):
-    """what was compiled by limpet cc and linked without it counts all the same"""
+    """a program that was compiled by limpet cc and linked without it counts nevertheless"""
     runtime = os.path.join(os.environ.get("BUILD", "build"), "runtime")
     compiled = os.path.join(directory, "exact.o")
     run(LIMPET, "cc", "gcc", "-O2", "-fno-inline", "-c", "-o", compiled,
@@ -256,7 +256,7 @@ def test_linked_otherwise(directory):
 
 
 def test_others(directory):
-    """what compiles nothing, or has no C library, is run as it is"""
+    """a command that compiles nothing, or has no C library, runs unchanged"""
     check("gcc" in run(LIMPET, "cc", "gcc", "--version").lower(), "the compiler's own answer")
     bare = run(LIMPET, "cc", "--print", "gcc", "-ffreestanding", "-c", "x.c").split()
     check(bare == ["gcc", "-ffreestanding", "-c", "x.c"], f"{bare}")

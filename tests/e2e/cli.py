@@ -29,7 +29,7 @@ def record_tree(directory, tree="kernel-6.1-nvme", name="oss1"):
 
 
 def long_csv(directory, name="data.csv", samples=400, disks=3):
-    """A long CSV whose values do not compress well."""
+    """A long CSV file with values that do not compress well."""
     rows = [HEADER]
     for i in range(samples):
         for d in range(disks):
@@ -158,7 +158,7 @@ def test_time_range_and_interval(d):
 
 
 def test_csv_reads_back(d):
-    """what show --csv prints is DATA again, with the same values"""
+    """the output of show --csv is valid DATA with the same values"""
     printed = good("show", "--csv", record_tree(d))
     again = good("show", "--csv", write(d, "again.csv", printed))
     assert values_of(again) == values_of(printed)
@@ -190,7 +190,7 @@ def test_import_of_named_columns(d):
 
 
 def test_import_of_odd_observers(d):
-    """observers whose names are not file names"""
+    """observers with names that are not valid file names"""
     path = write(d, "x.csv", HEADER + "1300000000,.a\u00e4 b/disk:x,m,1\n1300000001,.a\u00e4 b/disk:x,m,2\n")
     good("import", path, "-o", os.path.join(d, "out"), "-q")
     assert os.listdir(os.path.join(d, "out")) == ["_a\u00e4 b-20110313T070640Z.lpa"]
@@ -227,10 +227,10 @@ def test_check_and_repair(d):
 
 
 def test_damaged_catalogue(d):
-    """what a damaged catalogue leaves is shown, the file is named, and the exit code says it"""
+    """with a damaged catalogue the intact data is shown, the file is named, and the exit code is right"""
     archive = record_tree(d)
     with open(archive, "r+b") as f:
-        f.seek(16 + 44 + 5)  # behind the headers of the file and of its first frame
+        f.seek(16 + 44 + 5)  # after the headers of the file and of its first frame
         byte = f.read(1)[0]
         f.seek(16 + 44 + 5)
         f.write(bytes([byte ^ 0x40]))
@@ -241,7 +241,7 @@ def test_damaged_catalogue(d):
 
 
 def test_hostile_names(d):
-    """names that steer a terminal, turn text round or look like formulas: nothing of it is printed"""
+    """names that control a terminal, reverse text or look like formulas are not printed as they are"""
     names = ["=cmd|x/disk:a", "a/disk:\u202egnp", "a/disk:b\u009b2J", "@x/disk:c", "a/disk:\u200bd"]
     rows = "".join(f"{1300000000 + s},{n},await,{s + 1}\n" for s in range(5) for n in names)
     path = write(d, "names.csv", HEADER + rows)

@@ -43,7 +43,7 @@ def append(path, *rows):
 
 
 def well(verdict, code, what):
-    """Nobody is accused, and nothing is unknown."""
+    """No server is accused, and nothing is unknown."""
     check(code == 0 and not verdict["suspects"], f"{what}: exit {code}, accused are {accused(verdict)}")
 
 

@@ -29,7 +29,7 @@ test('watches', sh, args: ['-c', 'echo $$ > watches.pid; exec sleep 0' + get_opt
 test('cluster', sh, args: ['-c', 'echo $$ > cluster.pid; exec sleep 0' + get_option('seconds')], suite: ['e2e', 'lab'])
 test('solo', sh, args: ['-c', 'echo solo'], suite: ['e2e', 'lab', 'alone'], is_parallel: false)
 """
-# In place of scripts/build.sh: configures, and cannot build what BROKEN names.
+# Replaces scripts/build.sh: configures, and fails to build the target that BROKEN names.
 BUILD = """#!/bin/sh
 meson setup "$1" -Dseconds=${SECONDS_OF_LAB:-} >/dev/null && mkdir -p "$1/src/cli" && ln -sf "$LIMPET" "$1/src/cli/limpet"
 [ "$1" != "${BROKEN:-}" ]
@@ -46,7 +46,7 @@ def configured(directory):
 
 
 def tests(build, log, *suites, status=0):
-    """Run some of its tests into a log of their own."""
+    """Run some of its tests, with a separate log."""
     run("meson", "test", "-C", build, "--no-rebuild", "--logbase", f"testlog-{log}", *suites, status=status)
 
 
@@ -67,7 +67,7 @@ def test_parts(directory):
 
 
 def test_missing(directory):
-    """a test that is in no log has failed; so has one whose line is incomplete"""
+    """a test that is in no log has failed, and so has a test with an incomplete line"""
     build = configured(directory)
     tests(build, "a", "--suite", "unit", "--suite", "e2e")
     last, text = tally(f"gcc={build}", status=1)
@@ -108,7 +108,7 @@ def tree(directory):
 
 
 def environment(**more):
-    """That of a run of its own."""
+    """The environment of a separate run."""
     return {**os.environ, "LIMPET": os.path.abspath(LIMPET), "JOBS": "2", **more}
 
 

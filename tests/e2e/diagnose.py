@@ -31,7 +31,7 @@ def names(verdict):
 
 def disks_csv(directory, name="disks.csv", slow=None, factor=3.0, disks=8, samples=400, step=15,
               load=1.0, start=1300000000):
-    """Peers with the same bursts and noise of their own."""
+    """Peers with the same bursts and their own noise."""
     rng = random.Random(7)
     path = os.path.join(directory, name)
     with open(path, "w") as f:
@@ -448,7 +448,7 @@ def test_absent(directory):
 
 
 def test_coarser_peer(directory):
-    """a server that is sampled every 4 s beside others at 1 s is compared, and found if it is slow"""
+    """a server that is sampled every 4 s among others with 1 s is compared, and found if it is slow"""
     rng = random.Random(3)
     for factor, status in (1, 0), (4, 1):
         path = os.path.join(directory, f"steps{factor}.csv")
@@ -481,8 +481,8 @@ def test_bad_usage(directory):
 
 
 def sleeping(**environment):
-    """How the threads of `limpet diagnose` wait: what OpenMP says each time that it is loaded. GNU's
-    calls the policy passive also where none was chosen; how often threads spin tells."""
+    """How the threads of `limpet diagnose` wait, according to the messages of OpenMP when it is loaded. GNU's
+    OpenMP calls the policy passive even if none was chosen; the spin count shows the difference."""
     kept = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
     ran = subprocess.run([LIMPET, "diagnose", *STATELESS, RECORDING], capture_output=True, text=True,
                          env={**kept, "OMP_DISPLAY_ENV": "verbose", **environment}, check=False)

@@ -16,7 +16,7 @@ SOURCE = os.environ.get("SOURCE", ".")
 BUILD = os.environ.get("BUILD", "build")
 # As root, and with more processes than CPUs; mpirun itself says nothing about exit codes.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--quiet"]
-# One thread each; what was acknowledged on this machine does not count.
+# One thread each; components that were acknowledged on this machine do not count.
 ENV = {**os.environ, "OMP_NUM_THREADS": "1", "LIMPET_STATE": os.devnull}
 RANKS = (1, 2, 3, 4)
 
@@ -120,7 +120,7 @@ def test_one_server(directory):
 
 
 def test_damaged(directory):
-    """Files that are damaged, whoever reads them: told once, and the rest is judged"""
+    """Damaged files are reported once, whichever process reads them, and the rest is judged"""
     recording = os.path.join(directory, "data")
     shutil.copytree(os.path.join(SOURCE, "recordings/ddr-disk-busy-1"), recording)
     archives = sorted(glob.glob(os.path.join(recording, "s*.lpa")))
@@ -137,7 +137,7 @@ def test_damaged(directory):
 
 
 def test_unreadable(directory):
-    """Nothing can be read, or is there: one complaint, and the exit code of a single process"""
+    """If nothing can be read or exists: one error message, and the exit code of a single process"""
     check_same("--json", os.path.join(directory, "nowhere"), ranks=(2, 3))
     check_same("--metric", "nonsense", os.path.join(SOURCE, "recordings/ddr-disk-busy-1"), ranks=(2,))
     check_same("--topology", os.path.join(directory, "nowhere"), os.path.join(SOURCE, "recordings/ddr-disk-busy-1"),

@@ -104,7 +104,7 @@ def links_from_cplusplus():
 
 
 def exported():
-    """{name} of what the library defines for others."""
+    """{name} of the functions that the library exports."""
     lines = run("nm", "-D", "--defined-only", installed("liblimpet.so")).splitlines()
     return {line.split()[-1] for line in lines if line.strip()}
 

@@ -7,7 +7,7 @@ LIBRARY = os.environ["BUILD"] + "/tests/e2e/libfakeclock.so"
 
 
 class FakeClock:
-    """The clock's file, and the environment of a program that goes by it."""
+    """The file of the clock, and the environment of a program that uses it."""
 
     def __init__(self, path, wall=None, rate=1):
         self.path, self.rate = path, rate

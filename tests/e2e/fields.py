@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""From a server's files to a verdict: OSTs, disks and what is around them, recorded from trees that
-this test makes. One OST is slow, its disk hangs on a link with one lane, and a job loads its server."""
+"""From the files of a server to a verdict: OSTs, disks and related facts, recorded from trees that this test
+creates. One OST is slow, its disk has a link with one lane, and a job loads its server."""
 import json
 import os
 import random

@@ -1,9 +1,9 @@
-"""Servers with disks, made up: what tests of the diagnosis are fed where no recording has it.
+"""Simulated servers with disks, for tests of the diagnosis that no recording covers.
 
-A Fleet has servers s1, s2, ... with data disks that share one load, as those of a parallel file system do, and, if asked
-for, an OS disk and a spare each. Things can happen to disks, and files can end early. It is written as CSV in the long form
-(docs/importing.md), one file in all or one per server; archives() has limpet import it. The same seed gives the same
-numbers.
+A Fleet has servers s1, s2, ... with data disks that share one load, as those of a parallel file system do, and, if
+asked for, an OS disk and a spare each. Things can happen to disks, and files can end early. It is written as CSV in the
+long form (docs/importing.md), one file in all or one per server; archives() has limpet import it. The same seed gives
+the same numbers.
 
     fleet = Fleet(servers=6, disks=4, minutes=150, seed=1)
     fleet.slow("s2/disk:sdb", at_min=70, minutes=10, factor=8)
@@ -63,7 +63,7 @@ class Disk:
 
 
 class Fleet:
-    """Servers and what their disks do; see the top of this file."""
+    """Servers and the activity of their disks; see the top of this file."""
 
     def __init__(self, servers=6, disks=4, minutes=150, step_s=5, seed=1, os_disk=False, spare=False,
                  start=START):

@@ -61,7 +61,7 @@ def write_later(out):
 
 
 def test_one_version(_):
-    """the version of limpet is in meson.build; what repeats it says the same"""
+    """the version of limpet is in meson.build; all copies of it are the same"""
     said = re.search(r"version: '([\d.]+)'", (SOURCE / "meson.build").read_text()).group(1)
     assert said in good("version"), good("version")
     changelog = SOURCE / "debian/changelog"

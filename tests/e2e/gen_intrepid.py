@@ -171,7 +171,7 @@ def check_slow(s):
 
 
 def check_sound(s):
-    """The archives pass a check, are sealed, and are the same when they are made once more."""
+    """The archives pass a check, are sealed, and are the same if they are generated again."""
     files = sorted(os.listdir(s.archives()))
     tap.check(len(files) == 16, str(files))
     paths = [os.path.join(s.archives(), f) for f in files]

@@ -52,7 +52,7 @@ def sound(seed):
 
 
 def begin_late(made, observer, minutes):
-    """The rows of a fleet, of which one server has its last minutes only."""
+    """The rows of a fleet in which one server has only its last minutes."""
     begin = made.start + 60 * (made.minutes - minutes)
     for at, component, metric, value in made.rows():
         if component.split("/")[0] != observer or at > begin:
@@ -73,7 +73,7 @@ def newcomer(minutes):
 
 
 def uneven(made):
-    """Servers that differ by some percent: their disks are compared with each other only."""
+    """Servers that differ by some percent: their disks are compared only with those of the same server."""
     for i, observer in enumerate(made.observers):
         for disk in made.disks.values():
             disk.share = 1 + 0.05 * i if disk.observer == observer else disk.share
@@ -81,7 +81,7 @@ def uneven(made):
 
 
 def leaves(step_s, minutes, gone):
-    """A test case: a server goes away, all of it, `gone` minutes before the end."""
+    """A test case: a whole server disappears `gone` minutes before the end."""
     def test(directory):
         made = uneven(fleet.Fleet(6, 6, minutes=minutes, step_s=step_s, seed=3))
         made.end_early("s6", 60 * gone)

@@ -66,13 +66,13 @@ def test_never_worked(directory):
         check(not verdict["suspects"] and absent(verdict) == gone, (accused(verdict), absent(verdict)))
     made = fleet.Fleet(servers=6, disks=6, minutes=60, step_s=5, seed=10)
     made.stop("s2/disk:sdf", at_min=0)
-    del made.disks["s4/disk:sdf"]  # not all have one of that name
+    del made.disks["s4/disk:sdf"]  # not all servers have a disk with this name
     _, verdict = diagnose(made.write(directory))
     check(not verdict["suspects"] and not verdict["absent"], (accused(verdict), absent(verdict)))
 
 
 def test_slow_before_lost(directory):
-    """a slow disk is the only suspect next to one that stopped, and ranks above it"""
+    """a slow disk is the only suspect beside a disk that stopped, and ranks above it"""
     made = fleet.with_idle_disks(8, seed=5, slow=SLOW)
     made.stop("s2/disk:sde", at_min=30)
     _, verdict = diagnose(made.write(directory))

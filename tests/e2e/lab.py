@@ -1,4 +1,5 @@
-"""Shared by tests of labs: whether a lab is possible here, what exists of one, that nothing is left."""
+"""Shared by tests of labs: whether a lab is possible here, which parts of one exist, and that nothing is
+left."""
 import glob
 import json
 import os
@@ -123,7 +124,7 @@ def traces(name):
 
 
 def abandoned_partitions(devices):
-    """Partitions of loop devices that nothing is behind."""
+    """Partitions of loop devices without a file."""
     return [p for d in devices if not os.path.exists(f"/sys/block/{d}/loop/backing_file")
             for p in glob.glob(f"/sys/block/{d}/{d}p*")]
 
@@ -149,7 +150,7 @@ def in_labs(*names):
             finally:
                 for name in names:
                     ran = limpet("lab", "down", "--name", name)
-                    if ran.code:  # what follows fails for it
+                    if ran.code:  # later steps fail because of it
                         print("#", *ran.err.splitlines(), sep="\n# ", flush=True)
         case.__doc__ = test.__doc__
         return case

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""limpet lab up, status and down: a real cluster comes up, works, and leaves nothing behind
-in any case."""
+"""limpet lab up, status and down: a real cluster starts, works, and always leaves nothing behind."""
 import json
 import os
 import pathlib
@@ -24,7 +23,7 @@ def up(name, *args):
 
 
 def bring_up(name, *args):
-    """The same, where it must come up; else the test says what was wrong."""
+    """The same, but it must start; otherwise the test reports why not."""
     good("lab", "up", "--name", name, *SMALL, *args)
 
 
@@ -39,7 +38,7 @@ def status(name):
 
 @with_lab
 def test_life(_):
-    """a cluster comes up, files go from client to client, and it goes without a trace"""
+    """a cluster starts, clients exchange files, and it is removed without a trace"""
     interfaces = set(os.listdir("/sys/class/net"))
     ran = up(NAME)
     assert ran.code == 0 and not ran.err, ran
@@ -114,7 +113,7 @@ def test_killed(_):
 
 @with_lab
 def test_interrupted(_):
-    """'lab up' that is interrupted removes what it has made"""
+    """'lab up' removes everything that it has created if it is interrupted"""
     for number, wait in ((signal.SIGINT, 0.15), (signal.SIGTERM, 0.3)):
         with begin_up(NAME) as process:
             time.sleep(wait)
@@ -229,7 +228,7 @@ def test_no_mount_point(directory):
 
 
 def test_usage(_):
-    """what cannot be is refused before anything is made"""
+    """impossible requests are refused before anything is created"""
     for args, words in (
             (("--name", "a b"), "letters and digits"), (("--name", "x-y"), "letters and digits"),
             (("--name", "a" * 24), "too long"), (("--fs", "nosuchfs"), "gluster"),

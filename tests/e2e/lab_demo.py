@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limpet demo --live: a cluster comes up, a server is broken and named, and nothing is left; nor is
-after Ctrl-C."""
+"""limpet demo --live: a cluster starts, a server is broken and named, and nothing is left, even after
+Ctrl-C."""
 import json
 import os
 import re
@@ -54,7 +54,7 @@ def demo_with_page(server, report):
 
 @lab.in_labs(NAME)
 def test_page(directory):
-    """a collector shows the fault as it happens, and goes with the cluster"""
+    """a collector shows the fault as it happens, and ends with the cluster"""
     for server in ("s4", "s2"):
         code, said, page, opened = demo_with_page(server, directory + "/report.html")
         if code == 0 or "was not named" not in said:
@@ -102,7 +102,7 @@ def test_interrupted(_):
 
 
 def test_usage(_):
-    """an impossible request is refused before anything is made"""
+    """an impossible request is refused before anything is created"""
     for args, words in (((), "use 'limpet demo --live'"),
                         (("--live", "--on", "s9"), "no server 's9'"),
                         (("--live", "--on", "c1"), "no server 'c1'"),

@@ -187,7 +187,7 @@ def test_time(directory):
 
 
 def test_usage(directory):
-    """what cannot be served is refused in one line"""
+    """requests that cannot be served are refused in one line"""
     bad(2, "needs --image", "lab", "disk")
     common = ("lab", "disk", "--image", f"{directory}/i", "--control", f"{directory}/c", "--mount")
     bad(2, "multiple of 4096", *common, directory, "--size", "1000")
@@ -260,7 +260,7 @@ def test_busy(directory):
 
 
 def test_up_fails(directory):
-    """what cannot be made says why, and leaves nothing"""
+    """if it cannot be created, the error says why, and nothing is left"""
     for name in ("log", "run"):
         os.mkdir(f"{directory}/{name}")
     said = subprocess.run([MAKE_DISK, "up", directory], check=False, capture_output=True, text=True,

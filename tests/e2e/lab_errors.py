@@ -22,7 +22,7 @@ EXPERIMENT = "ddw-err-remount-1"
 
 
 class Errors:
-    """The experiment, and what becomes of it."""
+    """The experiment, and its result."""
 
     def __init__(self, directory):
         self.plan = f"{directory}/errors.plan"

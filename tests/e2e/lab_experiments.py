@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real experiments in a real cluster, and their diagnosis: the server whose disk is
-slow and the one whose packets are lost are named, with their cause, and no server is if nothing is
-wrong. The faults are so strong that this does not depend on how busy the machine is; if it was too
-busy nevertheless, and the verdict is wrong, the experiment is repeated once."""
+"""Real experiments in a real cluster, and their diagnosis: the server with a slow disk and the one with lost
+packets are named, with their cause, and no server is named if nothing is wrong. The faults are so strong that
+this does not depend on how busy the machine is; if it was too busy nevertheless, and the verdict is wrong,
+the experiment is repeated once."""
 import json
 import os
 import shutil
@@ -33,7 +33,7 @@ class Experiments:
         self.unproven = []
 
     def run(self, name):
-        """Run one; what was done."""
+        """Run one experiment; returns its account."""
         ran = limpet("lab", "run", "--plan", "smoke", "--only", name, "--accept-disturbed", "--keep",
                      "-o", self.out, "--name", NAME, timeout=60 * MINUTES)
         tap.check(ran.code == 0 and "1 recorded" in ran.err, ran)
@@ -94,7 +94,7 @@ class Experiments:
                 tap.check(row[key] in (None, want), row)
 
     def end(self):
-        """The lab goes without a trace."""
+        """The lab is removed without a trace."""
         ran = limpet("lab", "down", "--name", NAME)
         tap.check(ran.code == 0, ran)
         lab.gone(NAME)

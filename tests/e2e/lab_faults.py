@@ -179,7 +179,7 @@ def client_error(server, size):
             try:
                 os.unlink(path)
             except OSError:
-                pass  # it was not made, or cannot go before the fault does
+                pass  # it was not created, or cannot be removed before the fault
 
 
 def see_error(code, size=1):
@@ -240,7 +240,7 @@ def try_fault(spec, server):
 
 
 def test_two_at_once():
-    """Two faults on two servers at once; heal finds them without any notes."""
+    """Two faults on two servers at the same time; heal finds them without any notes."""
     before = everything()
     report = json.loads(lab("inject", "--json", "disk-hog@s1", "send-pktloss:20@s2"))
     tap.check(report["lab"] == NAME and {(a["fault"], a["on"], a["strength"]) for a in
@@ -281,7 +281,7 @@ def test_wrong_usage():
 
 
 def test_down():
-    """A lab goes down with faults in it, and nothing stays."""
+    """A lab is removed while it has faults, and nothing is left."""
     lab("inject", "disk-hog@s1", "write-network-hog@s2", "pause@s1", "send-pktloss@s1")
     good("lab", "down", "--name", NAME)
     tap.check(not pids_marked(), f"processes: {pids_marked()}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """limpet lab run with plans that are malicious or careless: each is refused with its file and line before anything is
-made."""
+created."""
 import os
 import subprocess
 import time
@@ -66,8 +66,8 @@ LINES = (
 
 
 def refused(plan, words, where=""):
-    """The plan is refused in a sentence that has these words, and nothing is made. Where a line is
-    at fault `where` is its number."""
+    """The plan is refused in a sentence that has these words, and nothing is created. If a line is wrong,
+    `where` is its number."""
     out = f"{os.path.dirname(plan)}/out"
     ran = limpet("lab", "run", "--plan", plan, "-o", out, "--name", NAME, timeout=lab.PATIENCE)
     check(ran.code == 2, f"{words}: {ran}")

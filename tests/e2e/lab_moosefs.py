@@ -16,7 +16,7 @@ with_lab = lab.in_labs(NAME)
 
 @with_lab
 def test_life(_):
-    """files go from client to client, their chunks are on all servers, and a fault comes and goes"""
+    """clients exchange files, their chunks are on all servers, and a fault is injected and healed"""
     good("lab", "up", "--name", NAME, "--fs", "moosefs", "--servers", "2", "--clients", "2", "--disk", "128M",
          "--hog-disk", "16M")
     shown = json.loads(good("lab", "status", "--name", NAME, "--json"))["labs"][0]

@@ -135,7 +135,8 @@ def interrupt(out, plan):
 @contextlib.contextmanager
 def busy_machine():
     """Every CPU has more to do than it can."""
-    # Each in a session of its own: where CPUs are shared by session, all of one would count as one.
+    # Each in a separate session: if CPUs are shared by session, all processes of one session would count as
+    # one.
     spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
                 for _ in range(8 * os.cpu_count())]
     try:

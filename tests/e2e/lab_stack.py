@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calls of a program on a client of GlusterFS, followed to the disks of its servers: what reached a disk is joined to
-the calls whose data it is, checked by the data itself."""
+"""Calls of a program on a client of GlusterFS, followed to the disks of its servers. Disk requests are joined to the
+calls that wrote their data; the test checks this with the data itself."""
 import contextlib
 import json
 import os
@@ -42,7 +42,7 @@ def test_gluster(directory):
     skip_unless_watched()
     good("lab", "up", "--name", NAME, "--servers", len(SERVERS), "--clients", 1, "--disk", "64M", "--hog-disk", "16M")
     program, mount = compile_numbered(directory), lab.ROOT / NAME / "c1/mnt"
-    # More than one shard, so that both servers have a part; eight threads that all write at once.
+    # More than one shard, so that both servers have a part; eight threads write at the same time.
     joins = CLUSTER.record(os.path.join(directory, "direct"), program, mount / "direct", 8, 10, 131072, "direct")
     check_joined(joins, 131072, 80 * 131072, 0.99)
     calls = [s for s in joins.of("posix", operation="write") if s["object"].endswith("/direct")]
@@ -63,7 +63,7 @@ def test_gluster(directory):
     check("the clock of s1 agrees with the others to within" in text, text)
     shown = json.loads(good("stack", "show", "--json", os.path.join(directory, "direct")))
     check({c["observer"] for c in shown["clocks"]} == set(SERVERS), shown["clocks"])
-    # Without a server's recording the calls are still joined as far as can be seen, and the rest is not made up.
+    # Without the recording of a server, calls are still joined as far as possible, and the rest is not invented.
     os.remove(os.path.join(directory, "direct", "s2.lpa"))
     text = good("stack", "show", os.path.join(directory, "direct"))
     check("of network were not seen by a server" in text, text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calls of a program on a client of OrangeFS, followed to the disks of its servers: what reached a disk is joined to
-the calls whose data it is, checked by the data itself."""
+"""Calls of a program on a client of OrangeFS, followed to the disks of its servers. Disk requests are joined to the
+calls that wrote their data; the test checks this with the data itself."""
 import json
 import os
 import pathlib
@@ -25,8 +25,8 @@ def tables():
 
 
 def check_data(joins, size, bytes_of_program, share, operation="write"):
-    """All of the program's data is joined, but for 1%, and nothing to a wrong call. So is this share of what was moved
-    on the disks, without the databases: no call asks for what is written of these later."""
+    """All data of the program is joined, except for 1%, and nothing to a wrong call. So is this share of the disk
+    traffic, without the databases: these are written later, and no call requests that."""
     got = judge(joins, size, operation)
     check(got.wrong == 0, got)
     check(got.joined >= 0.99 * bytes_of_program, got)
@@ -44,7 +44,7 @@ def test_orangefs(directory):
     good("lab", "up", "--name", NAME, "--fs", "orangefs", "--servers", len(SERVERS), "--clients", 1, "--disk", "96M",
          "--hog-disk", "16M")
     program, mount = compile_numbered(directory), pathlib.Path(lab.ROOT / NAME / "c1/mnt")
-    # Large ones, of several servers each; eight threads that all write at once.
+    # Large calls, each on several servers; eight threads write at the same time.
     joins = CLUSTER.record(os.path.join(directory, "direct"), program, mount / "direct", 8, 10, 131072, "direct")
     check_data(joins, 131072, 80 * 131072, 0.99)
     check(len({s["observer"] for s in joins.of("server", operation="write")}) == len(SERVERS), "a server has no part")

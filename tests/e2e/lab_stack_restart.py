@@ -52,7 +52,7 @@ def restarted(server, seconds):
 
 
 def rounds(program, mount):
-    """A command that writes the same files again and again, whatever errors there are, until it is told to end."""
+    """A command that writes the same files repeatedly, ignoring errors, until it is stopped."""
     loop = (f"while [ ! -e {mount.parent}/enough ]; do for f in a b c d e f; do {program} {mount}/$f 2 8 {SIZE} direct;"
             " done; sleep 0.1; done; true")
     return "sh", "-c", loop
@@ -60,7 +60,7 @@ def rounds(program, mount):
 
 @with_lab
 def test_restart(directory):
-    """What a server that is killed and started again did not do, or was not seen to do, is told"""
+    """Missing data of a server that is killed and started again is reported"""
     skip_unless_watched()
     good("lab", "up", "--name", NAME, "--servers", len(SERVERS), "--clients", 1, "--disk", "64M", "--hog-disk", "16M")
     mount = lab.ROOT / NAME / "c1/mnt"
@@ -71,7 +71,7 @@ def test_restart(directory):
         with subprocess.Popen(CLUSTER.command(data, *rounds(program, mount)), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as run:
             time.sleep(4)
-            after.enter_context(restarted("s2", 3))  # it goes on until all recordings have ended
+            after.enter_context(restarted("s2", 3))  # it continues until all recordings have ended
             time.sleep(15)
             (mount.parent / "enough").touch()
             out, err = run.communicate(timeout=60)
@@ -85,7 +85,7 @@ def test_restart(directory):
     text = good("stack", "show", data)
     for part in ("1 daemon ended while watched", "1 daemon started while recording"):
         check(part in text, text)
-    # What is there is right, before and after it, and on both servers.
+    # The recorded data is right, before and after the restart, and on both servers.
     joins = Joins(data)
     check(judge(joins, SIZE).wrong == 0, judge(joins, SIZE))
     times = sorted(int(s["start_ns"]) for s in joins.of("server", observer="s2", operation="write") if s["parents"])

@@ -28,7 +28,7 @@ def sectors():
 
 
 def workers():
-    """Processes whose working directory is on a client's mount."""
+    """Processes with a working directory on the mount of a client."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -45,7 +45,7 @@ def await_workers():
 
 
 def moves(workload, reads, writes):
-    """Let it work for some seconds: a complaint if not every disk does what it is for, or None."""
+    """Let it work for some seconds; returns a complaint if a disk does not do the expected work, or None."""
     before = sectors()
     speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
     after = sectors()
@@ -56,7 +56,7 @@ def moves(workload, reads, writes):
 
 
 def runs(workload, reads, writes):
-    """It moves bytes, and every disk does what it is for."""
+    """It transfers bytes, and every disk does the expected work."""
     # The preparation makes the files; it is not examined here.
     program.good("lab", "work", "--name", NAME, workload)
     await_workers()
@@ -74,7 +74,7 @@ def case(workload):
 
 
 def stops():
-    """Stopping twice is fine; so is stopping what never ran."""
+    """Stopping twice works, and so does stopping a workload that never ran."""
     program.good("lab", "work", "--name", NAME, "ddw")
     await_workers()
     program.good("lab", "work", "--name", NAME, "--stop")

@@ -6,7 +6,7 @@ from verdicts import check_nobody, check_only
 
 
 def collected(spread_s, step_s, minutes):
-    """A test case: a healthy fleet whose files end up to this many seconds apart."""
+    """A test case: a healthy fleet with files that end up to this many seconds apart."""
     def test(directory):
         made = fleet.collected_late(spread_s=spread_s, step_s=step_s, minutes=minutes)
         check_nobody(f"{spread_s} s apart", *made.write_each(directory))
@@ -27,12 +27,12 @@ def test_a_minute_apart(directory):
 
 
 def test_archives(directory):
-    """nor in archives of the same"""
+    """the same in archives"""
     check_nobody("archives", fleet.collected_late(seed=2, step_s=1, minutes=10).archives(directory))
 
 
 def test_one_early(directory):
-    """nor if one file ends 90 s before all others"""
+    """the same if one file ends 90 s before all others"""
     made = fleet.Fleet(6, 4, minutes=10, step_s=1, seed=4)
     made.end_early("s3", 90)
     check_nobody("one early", *made.write_each(directory))

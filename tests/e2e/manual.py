@@ -121,7 +121,7 @@ def collectors_and_importers():
 
 
 def metrics_document():
-    """The lists in docs/metrics.md are what the program prints."""
+    """The lists in docs/metrics.md are the same as the program's output."""
     text = (SOURCE / "docs/metrics.md").read_text(encoding="utf-8")
     lists = run(LIMPET, "help", "--markdown", "metrics")
     check(text.endswith(lists), "docs/metrics.md is out of date: run scripts/metrics-md.sh")

@@ -48,7 +48,7 @@ def test_warning(directory):
 
 
 def test_bar(directory):
-    """the bar can be chosen, and nobody is warned of where nothing is wrong"""
+    """the threshold can be chosen, and there are no warnings if nothing is wrong"""
     path = made(directory, 1, 1.35)
     _, verdict = diagnose("--warn-at", "50", path)
     check(not verdict["warnings"] and verdict["status"] == "ok", warned(verdict))
@@ -63,7 +63,7 @@ def test_whole_host(directory):
     """a host that becomes slow as a whole is one incident, though its disks are compared with each other only"""
     of = fleet.Fleet(servers=6, disks=5, minutes=480, step_s=60, seed=3)
     for name, disk in of.disks.items():
-        disk.pace *= int(name[1])  # each host is of a class of its own
+        disk.pace *= int(name[1])  # each host is a separate class
         if name.startswith("s4/"):
             of.slow(name, 240, 240, 4)
     code, verdict = diagnose(of.write(directory))
@@ -73,8 +73,8 @@ def test_whole_host(directory):
 
 
 def test_busier_disk(directory):
-    """a disk that is as much slower as it is busier is not warned of; among twelve of its server, its
-    additional work is a small part of the server's traffic"""
+    """there is no warning about a disk that is slower in proportion to its load; its server has twelve disks,
+    so its additional work is a small part of the server's traffic"""
     rng = random.Random(5)
     path = os.path.join(directory, "busier.csv")
     with open(path, "w", encoding="ascii") as f:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""limpet ack, mute and clear: what they keep, what they refuse, and what diagnose makes of it."""
+"""limpet ack, mute and clear: what they store, what they refuse, and how diagnose uses it."""
 import json
 import os
 import random
@@ -94,7 +94,7 @@ def test_environment(directory):
 
 
 def test_no_directory(directory):
-    """a file in a directory that is not there is refused, and nothing is made"""
+    """a file in a missing directory is refused, and nothing is created"""
     state = os.path.join(directory, "typo", "deep", "state.db")
     bad(2, [state, "its directory does not exist"], "ack", "a/b:c", "--state", state)
     ran = subprocess.run([LIMPET, "ack", "a/b:c"], env=dict(os.environ, LIMPET_STATE=state),
@@ -104,7 +104,7 @@ def test_no_directory(directory):
 
 
 def test_bad_files(directory):
-    """files of others stay as they are"""
+    """files of others are not changed"""
     path = os.path.join(directory, "other.db")
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE precious (x)")
@@ -135,7 +135,7 @@ def test_many_at_once(directory):
 
 
 def test_diagnose(directory):
-    """diagnose respects what was said"""
+    """diagnose respects the statements"""
     state, data = state_of(directory), slow_disk(directory)
     code, verdict = diagnose(data, state)
     names = [s["component"] for s in verdict["suspects"]]

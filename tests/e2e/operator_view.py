@@ -172,7 +172,7 @@ def test_one_host(directory):
 
 
 def test_doctor(directory):
-    """what can be done here, and what to do if it cannot"""
+    """doctor says what works here, and what to do if it does not"""
     out = good("doctor", env=PLAIN)
     check(all(f"To {area}:" in out for area in ("record", "trace", "compare")), out)
     checks = {c["check"]: c for c in json.loads(good("doctor", "--json"))["checks"]}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A live pmcd: the real one, whose agent reads a tree of ours instead of /proc, so that its values are known.
+"""A live pmcd: the real one, with an agent that reads a tree of this test instead of /proc, so that its values
+are known.
 
-pmcd runs in a directory of its own and needs no systemd. Where the package pcp is not installed, its files may be
+pmcd runs in a separate directory and needs no systemd. Where the package pcp is not installed, its files may be
 unpacked (dpkg-deb -x) where scripts/deps.sh unpacks them, or anywhere, and $PCP_PREFIX names that place.
 """
 import csv
@@ -41,7 +42,7 @@ def diskstats(t, disks=DISKS):
 
 
 def put(path, text):
-    """All at once, so that no reader sees half of it."""
+    """Atomically, so that no reader gets a half-written file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(text, encoding="ascii")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Root writes into a directory of another user, who has put links, FIFOs and second names of files
-where limpet will write, or exchanges them meanwhile: no file of root is touched, and limpet never waits
+"""Root writes into a directory of another user, who has put links, FIFOs and second names of files where
+limpet will write, or exchanges them at the same time: no file of root is touched, and limpet never waits
 (docs/reliability.md)."""
 import os
 import shutil
@@ -54,7 +54,7 @@ class Case:
             os.chown(path, NOBODY, NOBODY)
 
     def unharmed(self, what):
-        """The file is what it was: contents, owner, permissions; and no other one came to be."""
+        """The file has not changed: contents, owner, permissions; and no other file was created."""
         with open(self.secret, encoding="ascii") as f:
             check(f.read() == SECRET, f"{what}: written to")
         now = os.stat(self.secret)
@@ -67,7 +67,7 @@ WAYS = ("link", "dangling", "second name", "FIFO")
 
 
 def run(*args, env=None):
-    """Run limpet; it must end by itself. Returns its exit code and its messages."""
+    """Run limpet, which must end by itself. Returns its exit code and its messages."""
     done = subprocess.run([LIMPET, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=300, env={**os.environ, **(env or {})})
     check(done.returncode in (0, 1, 2, 4), f"{args}: exit {done.returncode}: {done.stderr}")
@@ -118,7 +118,7 @@ def archive_names():
 
 
 def sealing():
-    """what a killed recorder left is sealed, through NAME.lpa.tmp"""
+    """files that a killed recorder left are sealed, through NAME.lpa.tmp"""
     def act(case):
         small_archive(case.path("h-20240301T120000Z.lpa"))
         with open(case.path("h-20240301T120000Z.lpa"), "r+b") as f:

@@ -12,7 +12,7 @@ TREES = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/trees")
 
 
 class Ran:
-    """A finished run: exit code and what was printed."""
+    """A finished run: exit code and output."""
 
     def __init__(self, process):
         self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
@@ -23,8 +23,8 @@ class Ran:
 
 # Commands that only read may be run again.
 READS = ("diagnose", "show", "score", "help", "version")
-# LeakSanitizer stops the threads of a process that ends with a tracer of its own; when that crashes,
-# which happens now and then on a busy machine, it says nothing about the program.
+# LeakSanitizer uses its own tracer to stop the threads of a process that ends. If that crashes, which
+# sometimes happens on a busy machine, it says nothing about the program.
 ITS_OWN_FAULT = "LeakSanitizer has encountered a fatal error"
 
 
@@ -36,7 +36,7 @@ def leave_leaks(options):
 
 
 def limpet(*args, timeout=120, **options):
-    """Run limpet; an exit by a signal, and output of sanitizers, fail the test at once."""
+    """Run limpet; an exit by a signal, and output of sanitizers, fail the test immediately."""
     argv = [LIMPET, *map(str, args)]
     for attempt in range(4):
         if attempt == 3:  # then without it: everything else is judged

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""limpet and limpet-lab: nothing of the lab is in limpet, which finds the other program and becomes
-it."""
+"""limpet and limpet-lab: limpet contains nothing of the lab; it finds the other program and executes it."""
 import os
 import pathlib
 import re
@@ -46,7 +45,7 @@ def test_no_lab_in_limpet(_):
 
 
 def beside(directory, script=STAND_IN):
-    """A copy of limpet with a stand-in for the other program next to it."""
+    """A copy of limpet with a stand-in for the other program in the same directory."""
     limpet = shutil.copy(LIMPET, directory)
     other = pathlib.Path(directory, "limpet-lab")
     other.write_text(script)
@@ -139,7 +138,7 @@ def test_install(directory):
 
 
 def test_by_itself(_):
-    """limpet-lab by itself does the same"""
+    """limpet-lab alone does the same"""
     check(run(LIMPET_LAB, "help", "lab", "up") == run(LIMPET, "help", "lab", "up"), "help")
     check(run(LIMPET_LAB, "--version") == run(LIMPET, "--version"), "version")
     text = run(LIMPET_LAB, "help")

@@ -231,7 +231,7 @@ def replayed_victoria():
 
 
 class Odd(http.server.BaseHTTPRequestHandler):
-    """A server whose behaviour is the first word of the path."""
+    """A server with a behaviour that the first word of the path selects."""
     asked = []
 
     def log_message(self, *_):
@@ -442,7 +442,7 @@ def own_table():
         text = tap.run(LIMPET, "show", "-m", "answer", "--csv", *TIME, "--mapping", table, s.address("good"))
         rows = list(csv.DictReader(io.StringIO(text)))
         tap.check(len(rows) == 600 and rows[0]["component"] == "a/thing:sda", f"{rows[:3]}")
-        # The role goes with the data.
+        # The role is stored with the data.
         tap.run(LIMPET, "import", "--since", TIME[1], "--until", TIME[3], "--mapping", table, s.address("good"),
                 "-o", d + "/archive")
         again = tap.run(LIMPET, "show", "-m", "answer", "--csv", d + "/archive")

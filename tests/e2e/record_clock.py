@@ -27,7 +27,7 @@ def archive_of_day(directory, start):
 
 
 def wait_newest(recorder, directory, part):
-    """Wait for an archive with samples whose name has this in it."""
+    """Wait for an archive with samples and this part in its name."""
     for _ in range(1200):
         found = [p for p in archives(directory) if part in p]
         if found and samples(found[-1]):
@@ -53,7 +53,7 @@ def year_2038():
         recorder.wait_log("until the clock has been right for a day")
         recorder.wait_log("the clock leapt by")
         clock.leap(3)
-        # It is an earlier day again, and has a file of its own.
+        # It is an earlier day again, which has its own file.
         for _ in range(1200):
             if len(archives(directory)) == 8 and samples(archives(directory)[6]):
                 break

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Disks that fail in every way that a file system of our own can make up (trouble.c): samples that count
-as written exist, all others are counted as lost and reported; and a lock that cannot be lost.
+"""Disks that fail in every way that a special file system can simulate (trouble.c): samples that count as
+written exist, all others are counted as lost and reported; and a lock that cannot be lost.
 
-Runs in a mount namespace of its own: its mounts disappear with it.
+Runs in a separate mount namespace: its mounts disappear with it.
 """
 import errno
 import os
@@ -73,7 +73,7 @@ def settle(recorder, directory):
 
 
 def fails_with(name, text, some_lost):
-    """Something goes wrong for a while."""
+    """Writing fails for some time."""
     with Trouble(name) as disk:
         directory = os.path.join(disk.target, "data")
         with Recorder(directory, *FAST, log=os.path.join(root, name + ".log")) as recorder:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A full disk, a directory that vanishes, a file system that turns read-only: the recorder keeps
-sampling, says so once, counts lost samples, and continues writing when it can.
+"""A full disk, a directory that vanishes, a file system that turns read-only: the recorder keeps sampling,
+says so once, counts lost samples, and continues writing when it can.
 
-Runs in a mount namespace of its own: its mounts and their loop devices disappear with it.
+Runs in a separate mount namespace: its mounts and their loop devices disappear with it.
 """
 import errno
 import os
@@ -76,7 +76,7 @@ def fill(path):
 
 
 def settle(recorder, directory):
-    """The stop, and what must hold after any fault: (summary, samples in the files)."""
+    """Stop the recorder, and check what must be true after any fault: (summary, samples in the files)."""
     code, summary = recorder.stop_json()
     log = recorder.log()
     check(summary["samples"] == summary["samples_written"] + summary["samples_lost"], summary)
@@ -140,7 +140,7 @@ def stopped(recorder, do):
 
 
 def vanished():
-    """rm -rf of the directory: it is made again, nothing but the old file is lost"""
+    """rm -rf of the directory: it is created again, and only the old file is lost"""
     directory = os.path.join(root, "gone/deep")
     with Recorder(directory, *OPTIONS, log=root + "/gone.log") as recorder:
         recorder.wait_file(directory)

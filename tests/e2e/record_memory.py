@@ -13,12 +13,12 @@ from recording import LIMPET, Skip, archives, check, check_sound, run_tests, sam
 
 START = 1709294400  # 2024-03-01T12:00:00Z
 SAMPLES, NEW = 500, 200
-CEILING_MB = 192  # what docs/reliability.md promises; the unit's limit is 256 MB
+CEILING_MB = 192  # the promise of docs/reliability.md; the limit of the unit is 256 MB
 NETDEV = ("Inter-|   Receive                                                |  Transmit\n"
           " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
           "drop fifo colls carrier compressed\n")
-AT_ONCE = 2000  # connections, if as many may be open
-TCP_MAX = 256  # of them that get a row of their own, by default
+AT_ONCE = 2000  # connections, if that many may be open
+TCP_MAX = 256  # of these, the number that get their own row, by default
 root = None
 
 
@@ -65,7 +65,7 @@ def interfaces():
 
 
 def many():
-    """10,000 interfaces that stay: what waits for the disk is bounded by its size, too"""
+    """10,000 interfaces that stay: the data that waits for the disk is also limited by its size"""
     number = iter(range(SAMPLES * 10000))
     tree = moments("many", "proc/net/dev",
                    lambda n: f"  veth{next(number) % 10000:x}: {n} 10 0 0 0 0 0 0 {n} 10 0 0 0 0 0 0\n", NETDEV,

@@ -30,7 +30,7 @@ def record(name, *options, seconds="0.3"):
 
 
 def components(directory, kind=None):
-    """The names of what was recorded."""
+    """The names of the recorded components."""
     code, out, err = limpet("show", "--json", directory)
     check(code == 0, err)
     found = [c["component"] for c in json.loads(out)["components"]]
@@ -76,7 +76,7 @@ class Loops:
 
 
 def summaries():
-    """--json and --quiet: what is printed, and where"""
+    """--json and --quiet: the output, and where it goes"""
     code, out, err, directory = record("json", "--json")
     check(code == 0, err)
     summary = json.loads(out)

@@ -63,7 +63,7 @@ def allocations():
              for c in counts]
     print(f"# {len(counts[0])} flushes; allocations (after flush, how many): {grown}")
     check(not grown[0], f"the sampling thread allocated: {grown[0]}")
-    # Every 360th flush the whole catalogue is written again, and room is made for the next 360.
+    # Every 360th flush writes the whole catalogue again, and makes room for the next 360.
     check(len(grown[1]) <= 1 + len(counts[1]) // 360, f"the writing thread allocated: {grown[1]}")
 
 
@@ -87,7 +87,7 @@ def system_calls():
         shutil.rmtree(root, ignore_errors=True)
     flushes = [i for i, line in enumerate(lines) if re.search(r" fdatasync\(", line)]
     check(len(flushes) > STRACE_SECONDS * 8, f"only {len(flushes)} flushes")
-    # From flush to flush; behind the last of them (with --duration's end) sealing begins.
+    # From flush to flush; sealing begins after the last one (at the end of --duration).
     between = lines[flushes[SETTLED] + 1:flushes[STRACE_SECONDS * 10 - 5]]
     others = [line.strip() for line in between if not re.search(r"fdatasync|resumed", line)]
     print(f"# {len(flushes)} flushes, other calls between them: {len(others)}")

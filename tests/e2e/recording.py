@@ -54,7 +54,7 @@ def samples(*paths):
 
 
 def has_samples(directory):
-    """Is there an archive with samples? One that is just being made cannot be read yet."""
+    """Is there an archive with samples? One that is just being created cannot be read yet."""
     try:
         return os.path.isdir(directory) and bool(samples(*archives(directory)))
     except subprocess.CalledProcessError:
@@ -62,7 +62,7 @@ def has_samples(directory):
 
 
 class Recorder:
-    """A running 'limpet record'; what it says goes into a file."""
+    """A running 'limpet record'; its messages go to a file."""
 
     def __init__(self, directory, *options, prefix=(), env=None, log=None):
         self.log_path = log or directory.rstrip("/") + ".log"

@@ -34,7 +34,7 @@ def seconds(text):
 
 
 def incident_of(name, server):
-    """The incident of the server that was made to limp."""
+    """The incident of the server with the fault."""
     for incident in json.loads(diagnose(name, "--json"))["incidents"]:
         if incident["components"][0].startswith(server + "/"):
             return incident

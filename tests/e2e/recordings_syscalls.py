@@ -46,7 +46,7 @@ def alone():
 
 
 def table():
-    """The table can be made, and controls accuse no server."""
+    """The table can be produced, and controls accuse no server."""
     done = subprocess.run([SOURCE / "bench/syscalls_accuracy.py", RECORDINGS, "--limpet", LIMPET], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     tap.check(done.returncode == 0, done.stdout)

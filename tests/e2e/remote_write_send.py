@@ -155,7 +155,7 @@ class Double(http.server.ThreadingHTTPServer):
         return status
 
     def handle_error(self, request, client_address):
-        """Somebody went away; that is what tests do."""
+        """A client disconnected, which tests do."""
 
     def __enter__(self):
         return self
@@ -222,7 +222,7 @@ def names():
 
 
 def tried_again():
-    """5xx, 429 and no answer at all: each sample arrives once, and what the collector receives does not wait."""
+    """5xx, 429 and no answer at all: each sample arrives once, and receiving does not wait."""
     answers = [503, 429, 500, 502, 204, 503]
     with serve_rig.Place() as place, Double(lambda _: answers.pop(0) if answers else 204) as receiver:
         data = recorded(place)

@@ -37,7 +37,7 @@ def need(tool):
 
 
 def iostat():
-    """Text and JSON say the same, compressed or not, and what iostat printed is what limpet shows."""
+    """Text and JSON give the same values, compressed or not, and limpet shows the values of iostat."""
     need("iostat")
     with tempfile.TemporaryDirectory() as d:
         environment = {**os.environ, "S_TIME_FORMAT": "ISO", "LC_ALL": "C"}
@@ -111,7 +111,7 @@ def collectl():
 
 
 def wide():
-    """Grafana's form, in a zone of its own, gives the same values as the long form."""
+    """Grafana's format, with a time zone, gives the same values as the long form."""
     with tempfile.TemporaryDirectory() as d:
         lines, long_lines = ["Time,oss1/disk:a,oss2/disk:a"], ["time,component,metric,value"]
         for i in range(60):
@@ -126,7 +126,7 @@ def wide():
 
 
 def bomb():
-    """A file that unpacks to far more than plausible is refused, and leaves nothing behind."""
+    """A file that unpacks to an implausible size is refused, and leaves nothing behind."""
     with tempfile.TemporaryDirectory() as d:
         os.mkdir(d + "/tmp")
         with gzip.open(d + "/bomb.csv.gz", "wb") as f:

@@ -103,7 +103,7 @@ def test_series():
 
 
 def test_verdict():
-    """At its end the replay says what diagnose says, to the byte; and so does the past."""
+    """At its end the replay gives exactly the verdict of diagnose, and so does the past."""
     SERVE.wait("the end of the replay", lambda: SERVE.get("/api/v1/status")["now"] == "2026-11-15T12:35:41Z")
     want = subprocess.run([LIMPET, "diagnose", "-q", "--json", DATA], capture_output=True, check=False).stdout
     SERVE.wait("the last verdict", lambda: SERVE.ask("/api/v1/verdict", raw=True)[1] == want, 10)
@@ -155,7 +155,7 @@ def test_refusals():
 
 
 def test_events():
-    """Whoever listens hears what changes."""
+    """Listeners get the changes."""
     number = SERVE.wait_incident(state="all")["id"]
     place = urllib.parse.urlsplit(SERVE.url)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
@@ -212,7 +212,7 @@ def silent_data(path):
 
 
 def test_silent():
-    """Silent servers are incidents of their own kind; a rack of them is one."""
+    """Silent servers are separate incidents; a whole silent rack is one."""
     data, topology = pathlib.Path(DIR.name) / "silent.csv", pathlib.Path(DIR.name) / "racks.yaml"
     silent_data(data)
     topology.write_text('version: 1\ncomponents:\n  - match: "oss{n}/*"\n    where: {n: 0-4}\n    attributes: {rack: a}\n'

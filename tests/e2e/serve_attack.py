@@ -20,7 +20,7 @@ collector = server = token = None
 
 
 def goes_on(what):
-    """Samples of the honest server keep coming, and memory is within its limit."""
+    """Samples of the honest server continue to arrive, and memory is within its limit."""
     before = collector.totals()["samples"]
     wait_for(f"samples during {what}", lambda: collector.totals()["samples"] > before + 10)
     used = collector.memory()
@@ -129,7 +129,7 @@ def test_large():
                                        headers={"Transfer-Encoding": "chunked"})
     check(status == 411, (status, answer))
     grew("body-too-large", before)
-    # As much as is allowed, many times at once, and none of it ends.
+    # The maximum allowed, many times at the same time, and none of it ends.
     evil = collector.enroll("evil")
     made = connections(12)
     head = (f"PUT /api/v1/ingest/evil/evil-20261117T065509Z.lpa?from=0&sum=0 HTTP/1.1\r\nHost: x\r\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/quickstart.md from start to end: its commands are run, as they stand there, on two machines
-(network, mount and host name of their own), until the first alert has come."""
+"""docs/quickstart.md from start to end: runs its commands unchanged on two machines (with separate network,
+mounts and host name), until the first alert arrives."""
 import os
 import pathlib
 import re
@@ -21,7 +21,7 @@ DONE = "--done--"
 
 
 class Machine:
-    """A shell in namespaces of its own, with empty directories where limpet keeps things."""
+    """A shell in separate namespaces, with empty directories where limpet stores data."""
 
     def __init__(self, name):
         self.name, self.netns = name, f"{PREFIX}-{name}"
@@ -33,7 +33,7 @@ class Machine:
         self.shell = None
 
     def boot(self):
-        # pid 1 of its own process namespace: all processes that it started end with it.
+        # pid 1 of a separate process namespace: all processes that it started end with it.
         self.shell = subprocess.Popen(
             ["ip", "netns", "exec", self.netns, "unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork",
              "--kill-child", "--mount-proc", "bash"], text=True, bufsize=1,
@@ -46,7 +46,7 @@ class Machine:
         self.do(f"PATH={pathlib.Path(LIMPET).parent}:$PATH")
 
     def do(self, command):
-        """Run a command in the shell; what it printed. It must succeed."""
+        """Run a command in the shell, which must succeed; returns its output."""
         self.shell.stdin.write(f"{command}\necho; echo {DONE} $?\n")
         out = ""
         for line in self.shell.stdout:

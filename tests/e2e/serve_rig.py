@@ -17,7 +17,7 @@ FAST = ("--interval", "100ms", "--flush", "100ms", "--collect", "host,netdev", "
 
 
 def wait_for(what, condition, seconds=60):
-    """Wait until a condition holds; what it returned."""
+    """Wait until a condition is true; returns its result."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -106,7 +106,7 @@ class Collector:
                 self.process.wait()
 
     def request(self, method, path, body=None, token=None, headers=None):
-        """(status, parsed answer) of one request on a connection of its own."""
+        """(status, parsed answer) of one request on a separate connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = dict(headers or {})
         if token:
@@ -123,7 +123,7 @@ class Collector:
         return self.request("GET", "/api/v1/ingest")[1]
 
     def has(self, observer, token=None):
-        """{file: entry} of what it has of a server."""
+        """{file: entry} of the files of a server."""
         status, answer = self.request("GET", f"/api/v1/ingest/{observer}", token=token)
         check(status == 200, answer)
         return {f["file"]: f for f in answer["files"]}
@@ -191,7 +191,7 @@ def csv(directory, name=None):
 
 
 def check_same(server, collector_dir):
-    """The collector has what the server has, file by file and sample by sample."""
+    """The collector has the same data as the server, file by file and sample by sample."""
     mine = archives(server.directory)
     theirs = [f for f in archives(collector_dir) if f.startswith(server.name + "-")]
     check(mine == theirs, f"the server has {mine}, the collector {theirs}")

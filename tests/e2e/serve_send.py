@@ -112,7 +112,7 @@ def test_data_lost():
 
 
 def recorded(place, name):
-    """A small archive, loose as it is while it grows: (file name, frames)."""
+    """A small archive, loose as during recording: (file name, frames)."""
     directory = place.sub("made-" + name)
     process = subprocess.Popen([LIMPET, "record", "-o", directory, "-n", name, "--interval", "100ms",
                                 "--flush", "100ms", "--collect", "host", "--quiet"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Identity: certificates made by the test, servers that show a token or a certificate of their own, and
-secrets that are seen nowhere."""
+"""Identity: certificates created by the test, servers with a token or their own certificate, and secrets that
+are visible nowhere."""
 import os
 import ssl
 import subprocess
@@ -53,7 +53,7 @@ def samples(collector, ca):
 
 
 def secret_nowhere(secret, place, *processes):
-    """Neither in process lists nor in logs nor in what the collector keeps."""
+    """Neither in process lists, nor in logs, nor in the files of the collector."""
     for process in processes:
         for what in ("cmdline", "environ"):
             with open(f"/proc/{process.pid}/{what}", "rb") as f:

@@ -72,7 +72,7 @@ class Collector:
         return answer
 
     def wait(self, what, condition, seconds=40):
-        """Wait until condition() is true; what it returned."""
+        """Wait until condition() is true; returns its result."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             got = condition()

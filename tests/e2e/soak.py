@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/soak.sh for a moment: all its parts run, and nothing goes wrong."""
+"""scripts/soak.sh for a short time: all its parts run, and nothing fails."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from recording import BUILD, Skip, archives, check, run_tests
 
 
 def moment():
-    """everything at once for twenty seconds"""
+    """everything at the same time for twenty seconds"""
     if os.geteuid() != 0:
         raise Skip("tracing and network namespaces need root")
     work = tempfile.mkdtemp(prefix="limpet-soak-")

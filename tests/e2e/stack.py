@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calls of programs, followed through the layers of the I/O stack: the recording has what they did, and they behave as
-without it."""
+"""Calls of programs, followed through the layers of the I/O stack: the recording contains their operations, and they
+behave as without it."""
 import collections
 import csv
 import io
@@ -17,7 +17,7 @@ SOURCE = os.environ.get("SOURCE", ".")
 PROGRAMS = os.path.join(SOURCE, "tests/e2e/stack")
 # As root, and with more ranks than CPUs.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
-# MPI libraries and what their compilers end in, where both are installed; how ranks are started.
+# MPI libraries and the suffixes of their compilers, if both are installed; how ranks are started.
 MPIS = {
     "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
     "romio": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "io", "romio321"],
@@ -300,7 +300,7 @@ def test_mistakes(directory):
 
 
 def test_mpi(directory):
-    """Collective calls of an MPI job, rank by rank, with what they became below."""
+    """Collective calls of an MPI job, rank by rank, with the operations that they cause below."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):
         raise Skip("there is no mpicc or mpirun")
     place = Place(directory, "collective.c", compiler="mpicc")
@@ -376,7 +376,7 @@ def test_mpi_libraries(directory):
 
 
 def killed(directory, scratch):
-    """Kill limpet while its program waits; let that write, and look at what it kept."""
+    """Kill limpet while its program waits; then let the program write, and check what it kept."""
     def fifo(name, mode):
         with open(os.path.join(directory, name), mode, encoding="utf-8"):
             pass
@@ -385,9 +385,9 @@ def killed(directory, scratch):
     yield "kill"
     fifo("go", "w")
     with open(os.path.join(directory, "look"), "w", encoding="utf-8"):
-        # It has written, and kept the calls of one piece of memory at most: 5000 are ten. Which ones
-        # depends on how many of those at its start limpet had read.
-        # What starts python3 may be a script, whose processes leave files of their own.
+        # It has written, and kept at most the calls of one chunk of memory: 5000 calls would be ten. Which
+        # ones it kept depends on how many limpet had read before. python3 may be started by a script, and its
+        # processes leave their own files.
         (left,) = os.listdir(scratch)
         found = []
         for name in os.listdir(os.path.join(scratch, left)):
@@ -468,7 +468,7 @@ def test_summary(directory):
 
 
 def test_together(directory):
-    """Several processes read many files together, and print what one prints."""
+    """Several processes read many files together, and print the same as one process."""
     if not shutil.which("mpirun"):
         raise Skip("there is no mpirun")
     place = Place(directory, "pattern.c")
@@ -498,7 +498,7 @@ def test_gaps(directory):
 
 
 def test_collective_only(directory):
-    """Only collective operations, with what they become."""
+    """Only collective operations, with the operations that they cause."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):
         raise Skip("there is no mpicc or mpirun")
     place = Place(directory, "collective.c", compiler="mpicc")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calls of a program on a local file system, joined to what reached the disk under it: every request belongs to the
-calls whose data it moved. And the plans and complaints of what watches the kernel."""
+"""Calls of a program on a local file system, joined to the requests to its disk: every request belongs to the calls
+that wrote its data. Also the plans and errors of tracing in the kernel."""
 import contextlib
 import json
 import os
@@ -37,7 +37,7 @@ def disk(directory, kind):
         f.truncate(400 << 20)
     run(f"mkfs.{kind}", "-q", image)
     os.mkdir(mount)
-    # The loop device goes with the mount, however that ends.
+    # The loop device is removed with the mount, however that ends.
     run("mount", "-o", "loop", image, mount)
     try:
         yield mount
@@ -92,7 +92,7 @@ def check_writes(directory, kind):
 
 
 def test_ext4(directory):
-    """What reaches an ext4 is joined to the calls whose bytes it has"""
+    """Requests to an ext4 are joined to the calls that wrote their bytes"""
     skip_unless_possible()
     check_writes(directory, "ext4")
 
@@ -152,8 +152,8 @@ sys.stdin.readline()
 
 
 def watch_worker(directory, n, stopped=False):
-    """Watch the system calls of a process for a file; the summary and the joins. `stopped`: limpet does not run
-    meanwhile."""
+    """Watch the system calls of a process for a file; the summary and the joins. `stopped`: limpet is stopped
+    during that time."""
     path, data = os.path.join(directory, "file"), os.path.join(directory, "x.lpa")
     with subprocess.Popen([sys.executable, "-c", WORK, path, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as worker:

@@ -1,4 +1,5 @@
-"""What tests of the I/O stack in labs share: nodes that are recorded, and whether what reached their disks is joined."""
+"""Shared by tests of the I/O stack in labs: nodes that are recorded, and whether the requests to their disks are
+joined."""
 import contextlib
 import json
 import os
@@ -55,7 +56,7 @@ class Cluster:
     def record(self, directory, *program):
         """Run the program on the client with all nodes recorded; the joins."""
         os.makedirs(directory)
-        os.sync()  # what was done before is on the disks
+        os.sync()  # earlier data is on the disks
         summaries = []
         with contextlib.ExitStack() as stack:
             for node in self.servers:
@@ -63,7 +64,7 @@ class Cluster:
             done = subprocess.run(self.command(directory, *program), capture_output=True, text=True, check=False,
                                   timeout=100)
             check(done.returncode == 0, done)
-            os.sync()  # what servers have in memory reaches their disks while they are watched
+            os.sync()  # data in the memory of servers reaches their disks while they are watched
         summaries.append([json.loads(done.stdout.splitlines()[-1])["kernel"]])
         for (summary,) in summaries:
             check(summary["lost"] == 0 and summary["damaged"] == 0, summary)
@@ -80,7 +81,7 @@ def check_joined(joins, size, bytes_of_program, share):
 
 
 def check_layers(joins, bytes_of_program, share):
-    """At least this share of what each layer of the file system moved is joined up to a call."""
+    """At least this share of the bytes of each layer of the file system is joined to a call."""
     for layer in ("fuse", "network", "server", "storage"):
         total, joined = joins.share_joined(layer)
         check(total >= bytes_of_program and joined >= share * total, (layer, total, joined))

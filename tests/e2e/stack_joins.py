@@ -1,5 +1,5 @@
-"""What tests of joins share: a program whose bytes say by which call they were written, and whether what reached a
-disk is joined to the calls that its bytes name."""
+"""Shared by tests of joins: a program that writes the number of the call into its bytes, and a check that disk
+requests are joined to the calls in their bytes."""
 import collections
 import csv
 import io
@@ -17,7 +17,7 @@ Judged = collections.namedtuple("Judged", "written joined wrong requests")
 
 
 def compile_numbered(directory):
-    """The program; see its source for what it writes."""
+    """The program; its source describes what it writes."""
     program = os.path.join(directory, "numbered")
     run("gcc", "-O2", "-pthread", "-o", program, os.path.join(SOURCE, "tests/e2e/stack/numbered.c"))
     return program
@@ -38,7 +38,7 @@ class Joins:
                 all(s[k] == str(v) for k, v in want.items())]
 
     def calls_above(self, span):
-        """The application's calls whose bytes a span moved: {span: row}."""
+        """The calls of the application that wrote the bytes of a span: {span: row}."""
         found, todo = {}, [span]
         while todo:
             row = todo.pop()
@@ -84,7 +84,8 @@ def numbers_in(data):
 
 
 def judge(joins, size, operation="write"):
-    """Compare what disks have with what their requests are joined to. `size` is that of the program's calls."""
+    """Compare the contents of disks with the calls to which their requests are joined. `size` is that of the
+    calls."""
     written = joined = wrong = requests = 0
     for request in joins.of("block", operation=operation):
         n = int(request["result"])

@@ -23,7 +23,7 @@ def groups(*args):
 
 
 def fleet(directory, name, seed, hosts=9, disks=6, samples=200, slow_hosts=(), slow=None):
-    """Disks of hosts, each with a load of its own that comes and goes; `slow_hosts` take twice as long."""
+    """Disks of hosts, each with its own varying load; `slow_hosts` take twice as long."""
     rng, path = random.Random(seed), os.path.join(directory, name)
     with open(path, "w") as f:
         f.write("time,component,metric,value\n")

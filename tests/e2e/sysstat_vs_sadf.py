@@ -48,7 +48,7 @@ class Row:
 
 
 def interface_utilisation(row):
-    """In percent; of the busier direction where both have a channel of their own."""
+    """In percent; for the busier direction if each has its own channel."""
     rx, tx, speed = row.rate("rx_bytes"), row.rate("tx_bytes"), row.values["speed"]
     if not speed:
         return 0.0
@@ -203,8 +203,8 @@ def read_shown(limpet, path):
 
 
 def compare_shown(shown, rows, kind, printed):
-    """As compare(). Of two samples in a second the later counts; what is new has no rate, nor has
-    what came within the same hundredth of a second (sadf divides by a hundredth there)."""
+    """Like compare(). If a second has two samples, the later one counts. New devices have no rate, and
+    neither have samples within the same hundredth of a second (sadf divides by a hundredth there)."""
     wrong, n, taken, last = [], 0, {}, {}
     for seconds, name, texts in printed:
         position = taken.get((seconds, name), 0)
@@ -272,7 +272,7 @@ def record(sadc, directory):
 
 
 def check_shown(limpet, data, path, rows):
-    """TAP lines for what `limpet show DATA` prints of sadf's file `path`."""
+    """TAP lines for the output of `limpet show DATA` for sadf's file `path`."""
     shown = read_shown(limpet, data)
     for kind, options, _ in REPORTS:
         n, wrong = compare_shown(shown, rows.get(kind, {}), kind, read_sadf(path, options))

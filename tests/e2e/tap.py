@@ -15,7 +15,7 @@ def check(condition, text):
 
 
 def run(*command, status=0, **options):
-    """Run a command that ends with `status`; what it printed (its complaints are in the error)."""
+    """Run a command that must exit with `status`; returns its output (its messages are in the error)."""
     done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
                           capture_output=True, check=False, **options)
     check(done.returncode == status, f"{command} ended with {done.returncode}, not {status}:\n"

@@ -96,7 +96,7 @@ class Pairs:
 
 
 def tcp_info(sockets):
-    """Sums over sockets of what the kernel reports to their owner."""
+    """Sums over sockets of the values that the kernel reports to their owner."""
     sums = {"cwnd_sum": 0, "retrans": 0, "bytes_acked": 0, "bytes_received": 0}
     for s in sockets:
         info = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
@@ -245,7 +245,7 @@ class Link:
         self.enter(None)
 
     def enter(self, i):
-        """Sockets are made in the namespace of their thread; None is where the test began."""
+        """Sockets are created in the namespace of their thread; None is the initial one."""
         check(libc.setns(self.home if i is None else self.ends[i], 0) == 0, "setns")
 
     def run(self, i, command):
@@ -278,7 +278,7 @@ def test_directions_without_ports():
             Collector(netns=link.ends[0]) as server, Collector(netns=link.ends[1]) as client:
         check(server.sample()["10.77.0.2:in"]["sockets"] == 4, "the server's side")
         check(set(client.sample()) == {"10.77.0.1:out"}, "the client's side")
-        pairs.listener.close()  # what was accepted stays accepted
+        pairs.listener.close()  # accepted connections stay open
         check(set(server.sample()) == {"10.77.0.2:in"}, "after the listener closed")
 
 

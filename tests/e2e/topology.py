@@ -15,7 +15,7 @@ DOCS = os.path.join(os.environ.get("SOURCE", "."), "docs/topology.md")
 
 
 def data(directory, servers, disks, throughput):
-    """A CSV file of what `throughput(random, server, disk, slot)` says."""
+    """A CSV file with the values of `throughput(random, server, disk, slot)`."""
     path = os.path.join(directory, "data.csv")
     rng = random.Random(7)
     with open(path, "w", encoding="ascii") as f:
@@ -116,7 +116,7 @@ def test_split_by(directory):
 
 
 def test_errors(directory):
-    """errors say what and where"""
+    """errors say what is wrong, and where"""
     site = put(directory, "site.yaml", "version: 1\ngroup: []\n")
     for option in "--check", "--topology":
         bad(2, "site.yaml:2: there is no 'group'; did you mean 'groups'?", "topology", option, site,

@@ -80,7 +80,7 @@ def trace(out, mode, *command):
 
 
 def expect(out, component, cause, *words):
-    """The only suspect, whose evidence and advice have these words; its confidence."""
+    """The only suspect has these words in its evidence and advice; returns its confidence."""
     suspects = diagnose(out)
     found = [(s["component"], s["cause"]) for s in suspects]
     check(found == [(component, cause)], f"{found}, not {component} {cause}")
@@ -112,7 +112,7 @@ def test_abort(directory):
 
 
 def test_own_signals(directory):
-    """a process that sends a fatal signal to itself has crashed, whoever watches"""
+    """a process that sends a fatal signal to itself has crashed, under any backend"""
     abort = (sys.executable, "-c", "import os; os.abort()")
     raised = (sys.executable, "-c", "import signal; signal.raise_signal(signal.SIGBUS)")
     for backend in trace_backends():

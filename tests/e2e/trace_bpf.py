@@ -50,7 +50,7 @@ def programs_of(pid):
 
 
 class Talker:
-    """A process that makes as many calls as requested."""
+    """A process that makes the requested number of calls."""
 
     def __init__(self, program=sys.executable):
         self.process = subprocess.Popen([program, "-c", TALK],
@@ -69,7 +69,7 @@ class Talker:
 
 
 def waits_for_events(pid):
-    """Is it attached, and waits for what comes? Loading takes seconds on a busy machine."""
+    """Is it attached, and waiting for events? Loading takes seconds on a busy machine."""
     for path in glob.glob(f"/proc/{pid}/task/*/wchan"):
         try:
             with open(path, encoding="ascii") as where:

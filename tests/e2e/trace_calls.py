@@ -156,7 +156,7 @@ class Clients:
 
 
 def test_own_network(directory):
-    """servers in network namespaces of their own are recorded separately, while clients query them over the network"""
+    """servers in separate network namespaces are recorded separately, while clients query them over the network"""
     if os.geteuid() != 0:
         raise Skip("needs root")
     program, out = build(directory), os.path.join(directory, "out")
