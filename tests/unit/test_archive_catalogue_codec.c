@@ -46,7 +46,7 @@ static void test_round_trip(void **state)
 	(void)state;
 	assert_int_equal(catalogue_encode(&whole, "a=b\n", t->catalogue, 0, 0), 0);
 	assert_int_equal(catalogue_encode(&tail, "a=c\n", t->catalogue, 3, 20), 0);
-	/* A part whose beginning is not there has to wait for it. */
+	/* A part without its beginning must wait for it. */
 	assert_int_equal(decode(&tail, c, &meta, &deferred), 0);
 	assert_int_equal(deferred, 10);
 	assert_int_equal(c->n_components, 0);

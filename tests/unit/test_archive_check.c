@@ -62,7 +62,7 @@ struct outcome {
 	unsigned n_events;
 };
 
-/* Read what is left of a file: all that comes out must be right. */
+/* Read the rest of a file: all results must be right. */
 static struct outcome image_read(const struct truth *t, const char *path, enum truth_mode mode)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;

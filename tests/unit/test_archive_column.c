@@ -144,7 +144,7 @@ static void test_decimals_are_small(void **state)
 	assert_true(bytes.len < 2 * 100 + 20);
 }
 
-/* Rows that are not wanted are stepped over; rows whose past is lost start from 0. */
+/* Unselected rows are skipped; rows without a known past start from 0. */
 static void test_skipped_and_unknown(void **state)
 {
 	_cleanup_(strbuf_release) struct strbuf bytes = {0};

@@ -106,8 +106,8 @@ static uint64_t count_present(const char *path)
 	return n;
 }
 
-/* 12,000 interfaces that are there for ten seconds each, few at first and then many at once: what
- * is gathered does not grow with all that ever were. */
+/* 12,000 interfaces that exist for ten seconds each, first few and then many at a time: memory does
+ * not grow with the total number. */
 static void test_come_and_go(void **state)
 {
 	struct lp_column columns[COME_AND_GO_COLUMNS];

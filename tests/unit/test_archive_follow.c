@@ -118,7 +118,7 @@ static void test_writer_comes_and_goes(void **state)
 	expect_all_once(seen, SAMPLES);
 }
 
-/* A sealed file takes the place: the other one goes on behind what was delivered, also in the
+/* A sealed file replaces the other one: reading continues after the delivered samples, even in the
  * middle of a dense frame. */
 static void test_sealed(void **state)
 {

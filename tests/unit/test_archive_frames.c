@@ -79,7 +79,7 @@ static void test_empty(void **state)
 	expect_list(fd, &l, true, 0);
 }
 
-/* Frames behind a damaged stretch are found again, wherever it lies. */
+/* Frames after a damaged stretch are found again, wherever it is. */
 static void test_resynchronises(void **state)
 {
 	(void)state;

@@ -329,7 +329,7 @@ static void test_only_logs(void **state)
 	assert_int_equal(lp_source_next(s, &b, &err), 0);
 }
 
-/* Record numbers go on, also behind an unfinished frame. */
+/* Record numbers continue, even after an unfinished frame. */
 static void test_append(void **state)
 {
 	struct lp_archive_writer *w = create(test_path("a"));

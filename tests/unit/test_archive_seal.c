@@ -100,7 +100,7 @@ static void test_no_samples(void **state)
 	assert_int_equal(s->catalogue->n_components, 3);
 }
 
-/* What is damaged is not sealed: the file stays as it is, for a repair. */
+/* A damaged file is not sealed: it does not change, so that it can be repaired. */
 static void test_damaged(void **state)
 {
 	_cleanup_(truth_freep) struct truth *t = truth_new(3, 30, 0, 3);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Each test works in a directory of its own, which is also the current one. */
+/* Each test works in a separate directory, which is also the current one. */
 static int setup(void **state)
 {
 	char *dir = strdup("/tmp/limpet-file.XXXXXX");

@@ -47,7 +47,7 @@ static void test_new_and_old(void **state)
 	assert_int_equal(write_file(temp_path("none/f"), "x"), -ENOENT);
 }
 
-/* What was not finished leaves nothing behind, and the old file as it was. */
+/* An unfinished file leaves nothing behind, and the old file does not change. */
 static void test_given_up(void **state)
 {
 	struct output o = {0};
@@ -75,7 +75,7 @@ static void test_links(void **state)
 	assert_text(temp_path("target"), "mine");
 	assert_int_equal(lstat(temp_path("own"), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	/* A second name of the file stays what it was. */
+	/* A second name of the file does not change. */
 	assert_int_equal(link(temp_path("target"), temp_path("second")), 0);
 	assert_int_equal(write_file(temp_path("second"), "new"), 0);
 	assert_text(temp_path("second"), "new");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The other process of a team of two: what it hands over, each time. */
+/* The other process of a team of two, and the data that it shares each time. */
 struct other {
 	struct strbuf parcel;
 	int unreachable;
@@ -75,7 +75,7 @@ static void test_work(void **state)
 	assert_false(team_mine(&t, 0) || team_mine(&t, 2));
 }
 
-/* The failure of another process is ours from then on, and nobody waits for it again. */
+/* The failure of another process becomes that of this one, and no process waits for it again. */
 static void test_failure(void **state)
 {
 	_cleanup_(strbuf_release) struct strbuf mine = {0};

@@ -111,7 +111,7 @@ static void test_retires(void **state)
 	/* Who never saw others of its kind without it stays. */
 	assert_true(collect_holds(&b.sink, &eth0));
 	assert_true(collect_holds(&b.sink, &sda));
-	/* Its id is another's; what is added again is new. */
+	/* Another component has its id; a component that is added again is new. */
 	add(&b, &disk, "sdc", &sdc);
 	assert_int_equal(sdc.id, sdb.id);
 	assert_false(collect_holds(&b.sink, &sdb));
@@ -165,8 +165,8 @@ static void test_bounded(void **state)
 	bench_release(&b);
 }
 
-/* New names come much faster than a horizon forgets them: the longest missing go, and what is
- * remembered has a limit. */
+/* New names come much faster than the horizon forgets them: those that have been missing longest
+ * retire, and memory is limited. */
 static void test_many_missing(void **state)
 {
 	struct collect_row eth0, veth, last[3];

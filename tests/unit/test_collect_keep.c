@@ -196,7 +196,7 @@ static void test_leap(void **state)
 	assert_files(p->dir, WEEK "h-20380119T031400Z.lpa " OTHERS);
 }
 
-/* A machine whose battery is empty begins in 2038 at every start, for seconds each. */
+/* A machine with an empty battery begins in 2038 at every start, for some seconds. */
 static void test_leaps(void **state)
 {
 	struct place *p = *state;
@@ -210,7 +210,7 @@ static void test_leaps(void **state)
 	assert_files(p->dir, WEEK "h-20380119T031400Z.lpa h-20380121T031400Z.lpa " OTHERS);
 }
 
-/* A recorder that was off for years: after a day of recording what is old goes. */
+/* A recorder was off for years: after a day of recording, old files are deleted. */
 static void test_leap_holds(void **state)
 {
 	struct place *p = *state;
@@ -237,8 +237,8 @@ static void set_written(const char *dir, const char *name, const char *time)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* A machine that begins in 1970 and gets the time then: what it recorded before is not 50 years
- * old, and is kept for as long as anything else. */
+/* A machine begins in 1970 and then gets the time: its earlier recording is not 50 years old, and
+ * is kept as long as others. */
 static void test_behind(void **state)
 {
 	struct place *p = *state;
@@ -281,7 +281,7 @@ static void test_short_recordings(void **state)
 	assert_files(p->dir, "h-20240307T000005Z.lpa h-20380119T031400Z.lpa " OTHERS);
 }
 
-/* A user who may write into the directory does not choose what is removed. */
+/* A user who may write into the directory cannot choose which files are removed. */
 static void test_links(void **state)
 {
 	struct place *p = *state;

@@ -1,5 +1,5 @@
-/* The loop with instruments that do what a test says, by the system's clock. How long anything
- * takes is not looked at. */
+/* The loop with instruments that a test controls, by the system's clock. Durations are not
+ * checked. */
 #include "collect/loop.h"
 #include "spool_util.h"
 

@@ -69,7 +69,7 @@ static void test_clients(void **state)
 
 	(void)state;
 	run_both(&r, "lustre_osc", "lustre-2.10");
-	/* What the MDT has of its own is not the client's. */
+	/* Connections of the MDT are not those of the client. */
 	run_assert_names(&r, "scratch-OST0000 scratch-OST0001");
 	assert_int_equal(run_value(&r, "scratch-OST0000", "rpcs", 1), 550);
 	assert_int_equal(run_value(&r, "scratch-OST0000", "wait_us", 1), 550 * 2000);

@@ -1,4 +1,4 @@
-/* The recorder under clocks that a test moves, with collectors that do what a test says. */
+/* The recorder with clocks and collectors that a test controls. */
 #include "collect/recorder.h"
 #include "spool_util.h"
 
@@ -319,7 +319,7 @@ static void test_step_forward(void **state)
 
 	t->meddle = forward_10_seconds;
 	record(p, t, &st);
-	/* A gap; the rate behind it is that of one second, by the steady clock. */
+	/* A gap; the rate after it is that of one second, by the steady clock. */
 	assert_tps(p->dir, "sda 100 100 100 100 - - - - - - - - - - 100 100 100 100 100");
 	assert_int_equal(st.late, 0);
 	assert_int_equal(p->heard.n, 0);

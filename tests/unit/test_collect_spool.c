@@ -58,7 +58,7 @@ static void submit(struct bench *b, bool new_file)
 	assert_int_equal(spool_submit(b->spool, new_file), 0);
 }
 
-/* Wait until the writing thread has written so many samples. */
+/* Wait until the writing thread has written `n` samples. */
 static void await_written(struct bench *b, uint64_t n)
 {
 	struct spool_stats st;
@@ -85,7 +85,7 @@ static void await_failing(struct bench *b)
 	fail_msg("writing never failed");
 }
 
-/* Wait until so many files have been begun. */
+/* Wait until `n` files have been begun. */
 static void await_files(struct bench *b, uint64_t n)
 {
 	struct spool_stats st;
@@ -154,7 +154,7 @@ static void test_new_file(void **state)
 	submit(&b, true);
 	submit(&b, false);
 	await_written(&b, 2 * PER_BATCH);
-	/* Right behind a flush, when there is nothing to hand over: */
+	/* Immediately after a flush, when there is nothing to submit: */
 	assert_int_equal(spool_submit(b.spool, true), 0);
 	submit(&b, false);
 	bench_close(&b, NULL);
@@ -373,8 +373,8 @@ static void test_catalogue_changes(void **state)
 	lp_source_close(source);
 }
 
-/* What changed while samples were lost is known when they are written again; who had an id before
- * keeps what was recorded under it. */
+/* Changes while samples were lost are known when samples are written again; earlier owners of an id
+ * keep their recorded samples. */
 static void test_catalogue_changes_while_full(void **state)
 {
 	struct place *p = *state;
@@ -418,7 +418,7 @@ static void test_catalogue_changes_while_full(void **state)
 	lp_source_close(source);
 }
 
-/* Log some more calls; every fifth one opens what it is about. */
+/* Log some more calls; every fifth one opens its file. */
 static void log_calls(struct bench *b, unsigned n)
 {
 	struct trace_log *log = spool_log(b->spool);
@@ -491,7 +491,7 @@ static void assert_logs(const char *dir, const char *name, uint64_t first, uint6
 	assert_int_equal(x.n_descriptors, (first + n + 4) / 5 - (first + 4) / 5);
 }
 
-/* Hand over what is logged alone. */
+/* Submit only the log. */
 static void submit_log(struct bench *b)
 {
 	assert_int_equal(spool_submit_log(b->spool, b->now_us), 0);

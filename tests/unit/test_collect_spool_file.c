@@ -3,7 +3,7 @@
 
 #define NOON "2024-03-01T12:00:00Z"
 
-/* A file of a recorder, and what it writes. */
+/* A file of a recorder, and the data to write. */
 struct bench {
 	struct spool_config config;
 	struct spool_file file;
@@ -164,7 +164,7 @@ static void test_tidy(void **state)
 	assert_samples(p->dir, "h-20240229T120000Z.lpa", 5, false);
 }
 
-/* A file that cannot be read is left as it is, and said to be. */
+/* An unreadable file is not changed, and this is reported. */
 static void test_foreign_contents(void **state)
 {
 	struct place *p = *state;

@@ -190,7 +190,7 @@ static void test_lookup(void **state)
 	looked_up.n = 0;
 	assert_int_equal(
 		tcp_diag_lookup(&diag, dumped.socks, dumped.n, keep, &looked_up, &err), -ENOENT);
-	/* The failure leaves nothing behind that would spoil the next question. */
+	/* The failure does not affect the next request. */
 	looked_up.n = 0;
 	assert_int_equal(tcp_diag_lookup(&diag, dumped.socks, 1, keep, &looked_up, &err), 0);
 	assert_int_equal(looked_up.n, 1);

@@ -97,7 +97,7 @@ static void test_system_aligned(void **state)
 	ticker_free(t);
 }
 
-/* In a process of its own: how does waiting end when `number` comes? */
+/* In a separate process: how does waiting end when signal `number` comes? */
 static int stopped_by(int number)
 {
 	struct ticker *t = NULL;

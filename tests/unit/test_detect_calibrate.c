@@ -71,7 +71,7 @@ static void test_same_thresholds(void **state)
 	rig_release(&r);
 }
 
-/* A server whose data begins later changes the members that are learnt from. */
+/* A server with later data changes the members that thresholds are learnt from. */
 static void test_new_member(void **state)
 {
 	struct rig r;

@@ -71,7 +71,7 @@ static void test_three_functions(void **state)
 	assert_true(f->culprit && f->distance > f->threshold && f->ratio > 1.5);
 	assert_true(f->first_us >= t->start_us + 12 * t->step_us - t->step_us);
 	assert_true(f->last_us == t->start_us + 59 * t->step_us);
-	/* What is to blame stands first, with what it and its median peer have a second. */
+	/* The culprit comes first, with its value per second and that of its median peer. */
 	assert_int_equal(f->n_dimensions, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_string_equal(v->dimensions[f->first_dimension + i].name, names[i]);

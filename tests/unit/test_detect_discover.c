@@ -151,13 +151,13 @@ static void test_slow_servers_stay(void **state)
 	check_one_group(run(20, 1, one_other));
 }
 
-/* Every host has a load of its own, lastingly; disks of a host are alike. */
+/* Every host has its own permanent load; the disks of a host are alike. */
 static double hosts(int server, int disk, int slot)
 {
 	return alike(server, disk, slot) * (1 + 0.4 * ((server * 37) % 11) / 11.0);
 }
 
-/* Hosts are busy at times of their own, and do about the same over all the time. */
+/* Hosts are busy at different times, and do about the same in total. */
 static double bursts(int server, int disk, int slot)
 {
 	return alike(server, disk, slot) * exp(sin(slot / 15.0 + 2.4 * server));
@@ -282,7 +282,7 @@ static void test_memory(void **state)
 	discover_memory_release(&memory);
 }
 
-/* Too few components on each to say what is the observer's doing. */
+/* Too few components per observer to detect differences between observers. */
 static void test_too_few(void **state)
 {
 	(void)state;

@@ -22,7 +22,7 @@ static void test_joined(void **state)
 	assert_false(functions_joined(identity_of("oss3")));
 }
 
-/* Rows of totals come behind what was there; other tables stay as they are. */
+/* Rows of totals come after the existing ones; other tables do not change. */
 static void test_join(void **state)
 {
 	struct lp_table *t = profile_make(&small), *disks = profile_make(&small);

@@ -132,7 +132,7 @@ static void test_turn(void **state)
 	kept_votes_release(&k);
 }
 
-/* Beyond 64 MiB nothing more is kept, and what is kept stays. */
+/* Beyond 64 MiB no more votes are kept, and the existing ones stay. */
 static void test_bounded(void **state)
 {
 	struct kept_votes k = {0};

@@ -211,7 +211,7 @@ static void choose_thresholds(const double *votes, uint32_t n, double *ret)
 	}
 }
 
-/* Verdicts are those of the plain votes, and who exceeds has its exact vote. */
+/* The results are those of the plain votes, and members that exceed have their exact votes. */
 static void check_exceed(struct fixture *f, const struct measure *m)
 {
 	uint32_t n = f->c.w.n_members;

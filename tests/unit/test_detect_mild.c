@@ -32,7 +32,7 @@ static double noise(uint32_t member, uint32_t window, double spread)
 	return exp(spread * sin(12.9898 * member + 78.233 * window + member * window));
 }
 
-/* Each disk is of a host of its own, or of one of `n_hosts`. */
+/* Each disk belongs to a separate host, or to one of `n_hosts`. */
 static void rig_hosts(struct mild_rig *r, uint32_t n_hosts)
 {
 	r->v.components = r->components;

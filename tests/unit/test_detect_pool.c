@@ -92,9 +92,9 @@ static void add_connections(
 	}
 }
 
-/* Servers are connected to each other, too, as those of PVFS: in every pair the first opened it.
- * Next to nothing goes over these: windows stay at ten segments, and round trips are what they were
- * at the last request, 40 ms on some. */
+/* Servers are also connected to each other, like those of PVFS: in every pair the first one opened
+ * the connection. They carry hardly any traffic: windows stay at ten segments, and round trips are
+ * those of the last request, 40 ms on some. */
 static void add_mesh(struct cluster *c, uint32_t table, double base, double spread)
 {
 	struct lp_table *t = c->tables[table];
@@ -287,8 +287,8 @@ static void test_values(void **state)
 	}
 	counts->values[2 * 4 + 1] = windows->values[2 * 4 + 1] = NAN;
 	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
-	/* Counts: both ends get those of either, and each view makes a row; others stay as they
-	 * are. */
+	/* Counts: both ends get those of either, and each view makes a row; other rows do not
+	 * change. */
 	assert_int_equal(counts->n_components, 7);
 	assert_string_equal(counts->components[0]->text, "s1/tcp:all:in");
 	assert_true(counts->values[0] == 1 + 2 + 5 && counts->values[1] == 1 + 2);

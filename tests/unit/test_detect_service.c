@@ -107,7 +107,7 @@ static void expect(struct traced *t, const struct detect_options *opt, const cha
 	accused(v, text, sizeof(text));
 	if (strcmp(text, who) != 0)
 		fail_msg("accused: '%s', not '%s'", text, who);
-	/* How many calls there are is no matter of its own. */
+	/* The number of calls alone is not judged. */
 	for (uint32_t i = 0; i < v->n_series; i++)
 		assert_string_equal(v->tables[v->series[i].metric]->metric, "dread");
 	lp_verdict_free(v);
@@ -201,7 +201,7 @@ static void test_one_slow_call(void **state)
 	}
 }
 
-/* No calls at all are no trouble of their own: not at one, not at most of them. */
+/* Having no calls is not a problem: not for one member, and not for most of them. */
 static void test_idle(void **state)
 {
 	struct traced t;

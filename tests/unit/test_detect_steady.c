@@ -56,8 +56,8 @@ static void test_steady(void **state)
 	rig_release(&r);
 }
 
-/* Step by step it says the same as at once, and what lies behind the end of the data does not
- * count. */
+/* Examining it in steps gives the same result as at once, and slots after the end of the data do
+ * not count. */
 static void test_steps(void **state)
 {
 	struct rig r;
@@ -81,7 +81,7 @@ static void test_steps(void **state)
 	rig_release(&r);
 }
 
-/* Where samples are not what is compared, or there are none. */
+/* If samples are not compared, or there are none. */
 static void test_unknown(void **state)
 {
 	struct rig r;

@@ -107,7 +107,7 @@ static void test_unknown_component(void **state)
 	gets(t, "await", "b/net:x", 9);
 	gets(t, "rd_sec", "b/disk:1", 3.5);
 	gets(t, "await", "odd", 5);
-	/* Text of another form is a kind of its own (lp_identity_parse()). */
+	/* Text of another form is a separate kind (lp_identity_parse()). */
 	assert_false(thresholds_get(t, "await", identity_of("strange"), &got));
 	assert_false(thresholds_get(t, "rd_sec", identity_of("b/net:1"), &got));
 	assert_false(thresholds_get(t, "wr_sec", identity_of("a/disk:1"), &got));
@@ -364,7 +364,7 @@ static void test_files(void **state)
 	assert_int_equal(thresholds_write(t, path, &err), 0);
 	assert_int_equal(thresholds_read(path, &u, &err), 0);
 	gets(u, "rd_sec", "b/disk:1", 0.2);
-	/* A link stays a link, and what is no file is not replaced by one. */
+	/* A link stays a link, and something that is not a file is not replaced. */
 	assert_int_equal(symlink("t.thr", temp_path("link")), 0);
 	assert_int_equal(thresholds_write(t, temp_path("link"), &err), 0);
 	assert_int_equal(lstat(temp_path("link"), &st), 0);

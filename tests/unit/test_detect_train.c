@@ -152,7 +152,7 @@ static void test_tenth(void **state)
 	assert_true(train_tenth(1e20) == 1e20);
 }
 
-/* persist_limit() and rounding up give what the plain loop gives. */
+/* persist_limit() and rounding up give the same result as the plain loop. */
 static void test_against_plain_loop(void **state)
 {
 	(void)state;

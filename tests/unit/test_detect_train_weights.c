@@ -1,4 +1,4 @@
-/* Which functions count, learnt from runs whose faults are known. */
+/* Which functions count, learnt from runs with known faults. */
 #include "detect/train/train_weights.h"
 
 #include "detect/train/train.h"
@@ -6,7 +6,7 @@
 
 #define SECOND INT64_C(1000000)
 
-/* All functions vary by a tenth of what they are, so those of which there is more vary more. */
+/* All functions vary by a tenth of their value, so larger ones vary more. */
 static const struct profile calm = {.metric = "ftime",
 	.unit = "ms/s",
 	.n_observers = 5,

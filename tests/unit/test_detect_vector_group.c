@@ -1,4 +1,4 @@
-/* Vectors of a group over its windows, and what is learnt of them. */
+/* Vectors of a group over its windows, and the learnt thresholds. */
 #include "detect/compare/vector_group.h"
 
 #include "detect/compare/votes.h"
@@ -373,11 +373,11 @@ static void test_training(void **state)
 		assert_true(thresholds_get(trained, "widgets", identity_of(components[i]), &value));
 		assert_true(value == plain_threshold(runs, 3, i));
 	}
-	/* Of one that was not there, what the others need. */
+	/* A missing server gets the threshold that the others need. */
 	assert_true(thresholds_get(trained, "widgets", identity_of("oss9/functions:all"), &value));
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(n_findings(runs[i], trained, NULL), 0);
-	/* Too little for a group that must find out by itself what is usual. */
+	/* Too little for a group that has to determine by itself what is usual. */
 	profile_change(&calm, bad, 2, 60, 100, 1, 110);
 	assert_int_equal(n_findings(table_copy(bad), NULL, NULL), 0);
 	assert_int_equal(n_findings(bad, trained, accused), 1);

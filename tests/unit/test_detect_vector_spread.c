@@ -1,4 +1,4 @@
-/* Vectors by the spread of each function: who differs in one of them, and in what. */
+/* Vectors by the spread of each function: which members differ, and in which functions. */
 #include "detect/compare/vector_spread.h"
 
 #include "detect/compare/votes.h"
@@ -213,7 +213,7 @@ static void test_images(void **state)
 	assert_int_equal(vector_group_blame(&g, 2, 0, &blame), 0);
 	assert_int_equal(vector_blame_top(&blame, &g.view.dimensions, top, 3), 1);
 	assert_string_equal(g.view.dimensions.names[top[0].dimension], "server:kernel:*");
-	/* Sums are no samples of their own. */
+	/* Sums do not count as additional samples. */
 	assert_true(place(&g, 0, 0)->own < 1.5 * 60 * 30);
 	vector_blame_release(&blame);
 	vector_group_release(&g);

@@ -69,7 +69,7 @@ static void test_smooth_means(void **state)
 	}
 }
 
-/* What is idle after a burst is exactly idle, what is constant exactly constant. */
+/* An idle component is exactly idle after a burst, and a constant value stays exactly constant. */
 static void test_smooth_no_drift(void **state)
 {
 	double row[SMOOTH_SLOTS];
@@ -317,7 +317,7 @@ static void test_asked(void **state)
 	free(data);
 }
 
-/* One window of many members, who are shared among the threads. */
+/* One window with many members, which the threads share. */
 static void test_many_members(void **state)
 {
 	static const struct lp_params p = {.smooth = 1, .win_size = 8, .win_shift = 8};

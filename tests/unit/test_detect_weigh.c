@@ -90,7 +90,7 @@ static void test_steady(void **state)
 	}
 }
 
-/* How many findings there are if all windows of the series lie in spans of so many. */
+/* The number of findings if the windows of the series are in spans of `span` windows. */
 static size_t count_with_span(const struct rig *r, uint32_t span)
 {
 	static const struct detect_options by_itself = {0};
@@ -135,8 +135,8 @@ static void test_early(void **state)
 		s->marks[at] = slow ? LP_MARK_ABOVE : LP_MARK_NORMAL;
 		s->ratios[at] = slow ? 2 : 1;
 	}
-	/* Eight windows weigh 9.7, and 5 are enough by then. 111 more follow; where that is a span
-	 * or more, it takes what a span takes, 25. */
+	/* Eight windows weigh 9.7, and 5 are enough by then. 111 more follow; if that is a span or
+	 * more, the weight for a span is required, 25. */
 	assert_int_equal(count_with_span(&r, 192), 1);
 	assert_int_equal(count_with_span(&r, 120), 1);
 	assert_int_equal(count_with_span(&r, 100), 0);
@@ -152,8 +152,8 @@ static bool notes(const struct lp_verdict *v, const char *part)
 	return false;
 }
 
-/* What passed is over; what is anomalous in every window, and does not weigh enough, has not
- * passed. */
+/* A stretch that has passed is over; one that is anomalous in every window, but does not weigh
+ * enough, has not passed. */
 static void test_passing(void **state)
 {
 	static const struct detect_options by_itself = {0};

@@ -15,7 +15,7 @@
 #define WORK 0
 #define WAIT 1
 
-/* Observers of different classes, each a group of its own. */
+/* Observers of different classes, each a separate group. */
 struct wholes_rig {
 	struct lp_verdict v;
 	struct lp_table table[2], *tables[2];
@@ -166,7 +166,7 @@ static void test_class(void **state)
 	rig_release(&r);
 }
 
-/* Little, and what is no matter of the whole, is not accused. */
+/* Small differences, and differences that do not concern a whole observer, are not accused. */
 static void test_little(void **state)
 {
 	struct wholes_rig r;

@@ -95,7 +95,7 @@ static void test_cut_and_interleaved_plain(void **state)
 	rig_release(&r);
 }
 
-/* An engine on its way says at each moment what a fresh one says of the data so far. */
+/* At each moment, a running engine gives the same verdict as a new one for the data so far. */
 static void test_on_the_way(void **state)
 {
 	struct lp_engine *e = rig_engine(&usual);
@@ -136,8 +136,8 @@ static void check_same(struct lp_engine *one, struct lp_engine *other)
 	free(b);
 }
 
-/* Work that an advance leaves for later changes nothing, wherever it rests and whatever is fed
- * meanwhile. Returns the number of steps in which something was left. */
+/* Work that an advance leaves for later does not change the result, wherever it is suspended and
+ * whatever is fed in between. Returns the number of steps in which work was left. */
 static uint32_t compare_slices(bool bounded, uint64_t seed)
 {
 	static const int64_t lengths_us[] = {1, 1, 30, 200, 3000};
@@ -384,7 +384,7 @@ static void test_no_request(void **state)
 	rig_release(&r);
 }
 
-/* What comes behind the watermark is left out, and counted. */
+/* Samples before the watermark are ignored and counted. */
 static void test_too_late(void **state)
 {
 	struct lp_engine *e = rig_engine(&usual);

@@ -45,7 +45,7 @@ static void test_put_and_get(void **state)
 	history_release(&h);
 }
 
-/* What is forgotten takes no room, and what is left is found. */
+/* Forgotten windows take no memory, and the others are found. */
 static void test_trim(void **state)
 {
 	struct history h = {0};
@@ -81,7 +81,7 @@ static void test_by_sample(void **state)
 	history_release(&h);
 }
 
-/* Ages without a window take no room, and what is before and behind is found. */
+/* A long time without windows takes no memory, and windows before and after it are found. */
 static void test_ages(void **state)
 {
 	struct history h = {0};

@@ -78,7 +78,7 @@ static struct tracks *tracks_of(struct history *h, uint32_t numbers[3])
 	return t;
 }
 
-/* What is kept in one process is what is kept in the other, window for window. */
+/* Both processes keep the same results, window by window. */
 static void test_results(void **state)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

@@ -79,8 +79,8 @@ static void test_still_some(void **state)
 	rig_release(&r);
 }
 
-/* Absent components have a list of their own, as do those that follow from them; one that is also
- * slow counts as slow. */
+/* Absent components have a separate list, and so do those that follow from them; a component that
+ * is also slow counts as slow. */
 static void test_apart(void **state)
 {
 	const struct lp_suspect *s;

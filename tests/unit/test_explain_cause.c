@@ -243,7 +243,7 @@ static void test_unrelated(void **state)
 	rig_release(&r);
 }
 
-/* The cluster with what is known of its processors and of queues. */
+/* The cluster with data about its processors and queues. */
 static void make_hosts(struct rig *r)
 {
 	make_cluster(r);

@@ -1,4 +1,4 @@
-/* The whole explanation with what the operator said. */
+/* The whole explanation with statements of the operator. */
 #include "explain_rig.h"
 #include "temp_dir.h"
 

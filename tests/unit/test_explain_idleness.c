@@ -48,7 +48,7 @@ static bool excuses(struct rig *r, const struct lp_finding *f, enum lp_role role
 	return idleness_excuses(r->v, f, role);
 }
 
-/* Lost is who worked and stopped. */
+/* A component is lost if it worked and then stopped. */
 static void test_absent(void **state)
 {
 	struct lp_finding *never, *stopped, *always;
@@ -117,7 +117,8 @@ static void test_absent_latency(void **state)
 	rig_release(&r);
 }
 
-/* Who hardly works, as all of that name do, is not slow; who alone hardly works may be. */
+/* A component that hardly works, like all with its name, is not slow; one that is the only idle one
+ * may be. */
 static void test_slow(void **state)
 {
 	struct lp_finding *boot, *data;

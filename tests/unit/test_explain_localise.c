@@ -20,7 +20,7 @@ static void test_surprise(void **state)
 	}
 }
 
-/* A topology file that says nothing of the observer: it is a part all the same. */
+/* A topology file that does not mention the observer: it is a part nevertheless. */
 static void test_parts(void **state)
 {
 	struct explain_context ctx;

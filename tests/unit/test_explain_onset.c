@@ -1,4 +1,4 @@
-/* Change points: in rows of numbers, and in what a verdict's samples say of a suspect. */
+/* Change points in rows of numbers, and in the samples of a suspect. */
 #include "explain_rig.h"
 
 #include "explain/onset.h"

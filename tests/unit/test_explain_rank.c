@@ -47,7 +47,7 @@ static void test_severity(void **state)
 	(void)state;
 	assert_true(short_and_terrible > 3 * short_and_mild);
 	assert_true(long_and_mild > 3 * short_and_mild);
-	/* What goes on is worse than what is over. */
+	/* Continuing trouble is worse than trouble that is over. */
 	assert_true(rank_severity(2, 40, 40) > rank_severity(2, 0, 40));
 	for (uint32_t n = 0; n < 100; n++) {
 		assert_true(rank_severity(2, n + 1, n + 1) > rank_severity(2, n, n + 1));

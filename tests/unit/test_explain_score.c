@@ -73,7 +73,7 @@ static void test_one_fault(void **state)
 		SCORE_BY_COMPONENT, "I-D-", 1, 0, 0, 7);
 }
 
-/* Neither a warning nor an absent one indicts, unless being absent is what was done. */
+/* Warnings and absent components do not indict, unless absence is the fault. */
 static void test_told_apart(void **state)
 {
 	static const char verdict[] = "{" GROUPS ",\"suspects\":[],\"warnings\":[" SUSPECT(

@@ -77,7 +77,7 @@ static void test_clocks(void **state)
 	}
 }
 
-/* Of several servers those whose error precedes the client's. */
+/* Of several servers, those with an error before the client's count. */
 static void test_precedes(void **state)
 {
 	(void)state;

@@ -77,7 +77,7 @@ static void test_passing(void **state)
 	}
 }
 
-/* Rows count what the log of a summary leaves out. */
+/* Rows count failures that the log of a summary leaves out. */
 static void test_counted(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What the logs say beside what the comparison says: one verdict. */
+/* The results of logs and of the comparison in one verdict. */
 #include "explain_rig.h"
 
 #include "explain/semantic_join.h"
@@ -70,7 +70,7 @@ static void test_crash_explains(void **state)
 	rig_release(&r);
 }
 
-/* Another server's trouble is another incident, and so is what was long before. */
+/* Trouble of another server is another incident, and so is trouble from long before. */
 static void test_coexist(void **state)
 {
 	struct semantic s = {0};

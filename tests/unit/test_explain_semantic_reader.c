@@ -1,5 +1,5 @@
-/* The reader: what it says depends on the records up to the watermark and on nothing else, and it
- * keeps no more than the recent past. */
+/* The reader: its result depends only on the records up to the watermark, and it keeps only the
+ * recent past. */
 #include "unit.h"
 
 #include "base/array.h"

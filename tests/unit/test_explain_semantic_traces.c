@@ -1,4 +1,4 @@
-/* What is kept of logs: processes, failures, names of descriptors, who serves. */
+/* What is kept from logs: processes, failures, names of descriptors, servers. */
 #include "semantic_rig.h"
 
 static struct semantic_rig rig;
@@ -45,7 +45,7 @@ static void test_same(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* A descriptor means what it was at the time of the call; children have those of their parent. */
+/* A descriptor has its meaning at the time of the call; children have those of their parent. */
 static void test_names(void **state)
 {
 	struct trace_event *e;
@@ -86,7 +86,8 @@ static bool serves(const char *host, int pid)
 	return traces_serves(&rig.t, process);
 }
 
-/* Who accepts connections serves, who owns a port that others connect to does, too. */
+/* A process that accepts connections is a server, and so is one that owns a port to which others
+ * connect. */
 static void test_servers(void **state)
 {
 	(void)state;

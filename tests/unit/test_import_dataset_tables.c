@@ -158,8 +158,8 @@ static void test_damage_is_told_in_order(void **state)
 	assert_non_null(strstr(g, "/z.csv"));
 }
 
-/* What is too large for its part is read into the whole, and what is too large for that is refused
- * with the same words. */
+/* A file that is too large for its part is read directly into the result, and one that is too large
+ * for that is refused with the same message. */
 static void test_little_memory(void **state)
 {
 	struct lp_table_options opt = {.step_us = SEC(1)};

@@ -158,7 +158,7 @@ static void test_good(void **state)
 	assert_int_equal(write_request_parse("", 0, take, &s, &err), 0);
 }
 
-/* Of what is cut off, whole series come before the error. */
+/* Of a truncated message, complete series come before the error. */
 static void test_cut(void **state)
 {
 	(void)state;
@@ -194,7 +194,7 @@ static void test_stopped(void **state)
 	assert_string_equal(err.text, "no");
 }
 
-/* What is written is the message above, byte for byte, but for the field that nobody knows. */
+/* The written message is exactly the one above, except for the unknown field. */
 static void test_written(void **state)
 {
 	const struct write_sample first[] = {{1000, 1.5}, {2000, 2}}, second[] = {{1, -1}};

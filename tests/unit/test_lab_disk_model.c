@@ -25,7 +25,7 @@ static struct disk_model disk_with(struct disk_trouble t)
 	return m;
 }
 
-/* One reader that asks again as soon as it is answered: bytes until `until_ns`. */
+/* One reader that sends its next request as soon as it gets an answer: bytes until `until_ns`. */
 static uint64_t read_on(struct disk_model *m, int64_t now_ns, int64_t until_ns)
 {
 	uint64_t at = 0;
@@ -154,7 +154,7 @@ static void test_busy_share(void **state)
 		struct disk_model m = disk_with(t);
 		double rest = (double)read_on(&m, 0, 600 * SECOND) / alone;
 
-		/* Less than what is left, because the head has been moved away. */
+		/* Less than the rest, because the head was moved away. */
 		assert_true(rest < 1.02 * (1 - shares[i]));
 		assert_true(rest > 0.5 * (1 - shares[i]));
 	}

@@ -132,7 +132,7 @@ static void test_line_in_pieces(void **state)
 	close(fd);
 }
 
-/* Those who connect and say nothing do not keep others away. */
+/* Clients that connect and send nothing do not block others. */
 static void test_silent_clients(void **state)
 {
 	const struct office *o = *state;

@@ -245,7 +245,7 @@ static void test_free_of_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* What many took who were there for a moment is given back; what is needed is not. */
+/* Memory of many short-lived components is freed; necessary memory is not. */
 static void test_carry_gives_back(void **state)
 {
 	struct lp_batch *a = lp_batch_new(2), *b = lp_batch_new(2);

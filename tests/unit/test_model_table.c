@@ -529,7 +529,7 @@ static void test_all_metrics_in_order_of_the_catalogue(void **state)
 	}
 }
 
-/* Who compares a mean gets what it is a mean over, too; who only wants to see it does not. */
+/* A comparison of a mean also gets its weight; other readers do not. */
 static void test_weights(void **state)
 {
 	static const struct lp_column columns[] = {{"dread_n", "", LP_COUNTER, 64},
@@ -568,8 +568,8 @@ static void test_weights(void **state)
 	}
 }
 
-/* Who compares calls of functions gets their times beside them, which say which functions count;
- * who asked for times gets them as such. */
+/* A comparison of calls of functions also gets their times, which decide which functions count; if
+ * times were selected, they are ordinary tables. */
 static void test_beside(void **state)
 {
 	static const struct lp_column columns[] = {

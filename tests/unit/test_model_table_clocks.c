@@ -126,7 +126,7 @@ static void test_nothing_to_go_by(void **state)
 	lp_table_builder_free(one);
 }
 
-/* Of two, it is impossible to say whose clock is right; of three, two agree. */
+/* With two observers it is impossible to say which clock is right; with three, two agree. */
 static void test_few(void **state)
 {
 	struct lp_table_builder *two = rig_builder(&options), *three = rig_builder(&options);
@@ -226,13 +226,14 @@ static void test_two_recordings(void **state)
 	/* An observer that was recorded for as long as others, and at another time. */
 	put(b, 1, NOW - 365 * DAY, 3000);
 	assert_int_equal(find_outlier(b, &o), 0);
-	/* Nor is what is less than a day apart an outlier. */
+	/* Data that is less than a day away is not an outlier, either. */
 	put(b, 1, NOW + 3000 + DAY / 2, 3);
 	assert_int_equal(find_outlier(b, &o), 0);
 	lp_table_builder_free(b);
 }
 
-/* Who was recorded only when nobody else was is set aside, however much there is of it. */
+/* Observers that were never recorded at the same time as others are set aside, whatever the amount
+ * of data. */
 static void test_strangers(void **state)
 {
 	static const int64_t offsets[] = {-DAY, 5 * 3600, 4000 * DAY};
@@ -252,7 +253,7 @@ static void test_strangers(void **state)
 	}
 }
 
-/* Not so who was recorded with others before, nor half of all. */
+/* Observers that were recorded with others before are not set aside, and neither is half of all. */
 static void test_no_strangers(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);

@@ -105,7 +105,7 @@ static void test_clipped(void **state)
 	lp_table_builder_free(b);
 }
 
-/* Tables that would not fit into memory leave out rows, unless nobody has to copy them. */
+/* Tables that would not fit into memory leave out rows, unless the rows need not be copied. */
 static void test_no_room(void **state)
 {
 	struct lp_table_options options = {.metrics = metrics,

@@ -103,8 +103,8 @@ static void test_beyond_the_budget(void **state)
 	lp_table_builder_free(b);
 }
 
-/* Many components of one sample each, all at other times: a table of all of them would be empty but
- * for its diagonal. */
+/* Many components of one sample each, all at other times. A table of all of them would be empty
+ * except for its diagonal. */
 static void test_large_and_empty(void **state)
 {
 	struct lp_table_options opt = OPTIONS(latency, US_PER_SEC);

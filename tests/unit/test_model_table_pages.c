@@ -43,7 +43,7 @@ static void test_far_apart(void **state)
 	assert_int_equal(pages_count(&p, INT64_MIN, INT64_MAX), 3);
 }
 
-/* Half the room, seven digits; slots that nothing was put into are told from NaN all the same. */
+/* Half the memory, seven digits; slots without a value still differ from NaN. */
 static void test_narrow(void **state)
 {
 	_cleanup_(pages_release) struct table_pages wide = {0}, narrow = {.narrow = true};

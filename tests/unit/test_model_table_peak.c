@@ -1,4 +1,4 @@
-/* Peaks: the largest value of the last so many samples. */
+/* Peaks: the maximum of the last samples. */
 #include "model/table_view.h"
 #include "table_rig.h"
 #include <limpet/metric.h>
@@ -132,7 +132,7 @@ static void test_only_what_was_computed(void **state)
 	}
 }
 
-/* The same where a part of what was gathered is looked at. */
+/* The same for a view of a part of the data. */
 static void test_view_of_what_was_imported(void **state)
 {
 	struct table_part part = {.first = T0 / 1000000, .end = T0 / 1000000 + 32};

@@ -38,7 +38,7 @@ static void test_by_connections(void **state)
 	check(names, ARRAY_SIZE(names), "------------");
 }
 
-/* It is not known what the standby server with its disks talks to. */
+/* The peers of the standby server with disks are unknown. */
 static void test_disks_are_servers(void **state)
 {
 	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",

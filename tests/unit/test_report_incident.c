@@ -129,7 +129,7 @@ static void test_steps(void **state)
 	lp_verdict_free(v);
 }
 
-/* A name cannot put a command of its own into what an operator copies. */
+/* A name cannot insert a command into the text that an operator copies. */
 static void test_hostile_steps(void **state)
 {
 	struct lp_verdict *v = rig_verdict();

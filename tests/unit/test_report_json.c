@@ -29,7 +29,7 @@ static void test_escapes(void **state)
 		"e\"");
 }
 
-/* What would steer a terminal is written as a number, and is the same for who reads it. */
+/* Characters that control a terminal are written as numbers, and read back the same. */
 static void test_terminal(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void test_no_utf8(void **state)
 	assert_written("\xc3", "\"?\"");
 }
 
-/* Whatever is written parses back to what it was. */
+/* All output parses back to the original. */
 static void test_all_bytes(void **state)
 {
 	char text[2] = "";

@@ -60,7 +60,7 @@ static void test_text(void **state)
 		strstr(text, "\ndisk|hog     1  100.0%  0.0%  100.0%  0.0%   1   0   0   3"));
 }
 
-/* What is counted beside the others has a table of its own, where there is any. */
+/* Additional counts have a separate table, if there are any. */
 static void test_apart(void **state)
 {
 	struct score_case one = {

@@ -192,7 +192,7 @@ static void test_nothing_compared(void **state)
 	lp_verdict_free(v);
 }
 
-/* What is missing comes first, then what was compared. */
+/* Missing data comes first, then what was compared. */
 static void test_unknown(void **state)
 {
 	struct lp_verdict *v = rig_healthy();
@@ -343,7 +343,7 @@ static void test_shared_part(void **state)
 	lp_verdict_free(v);
 }
 
-/* No line is longer than asked for, but for commands and words that cannot be broken. */
+/* No line is longer than requested, except for commands and words that cannot be broken. */
 static void test_width(void **state)
 {
 	struct lp_verdict *v = rig_verdict();

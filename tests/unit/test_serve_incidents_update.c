@@ -61,7 +61,7 @@ static void see(struct sightings *s, const char *part, const char *cause, const 
 	s->items[s->n++] = *x;
 }
 
-/* What is in `s` is what is wrong at a minute. */
+/* Update the incidents with the problems in `s` at a minute. */
 static void update(struct incidents *store, struct sightings *s, int64_t minute)
 {
 	struct lp_err err = {0};

@@ -54,7 +54,7 @@ static void test_states(void **state)
 	assert_int_equal(find(&o, "silent")->state, OBSERVER_SILENT);
 	assert_int_equal(find(&o, "expected")->state, OBSERVER_SILENT);
 	assert_int_equal(observers_count(&o, OBSERVER_OK), 3);
-	/* An observer that is late is not waited for, one that is a little behind is. */
+	/* A late observer does not delay the watermark, but one that is slightly behind does. */
 	assert_int_equal(observers_ready_us(&o, LATE, NOW + 300 * SECOND), NOW + 280 * SECOND);
 	observers_release(&o);
 }
@@ -160,7 +160,7 @@ static void test_all_stop(void **state)
 	observers_release(&o);
 }
 
-/* After what was recorded earlier has been read, everybody has time to deliver. */
+/* After earlier recordings have been read, all observers have time to deliver. */
 static void test_go_live(void **state)
 {
 	struct observers o = {0};

@@ -20,7 +20,7 @@ static void test_kept(void **state)
 	push_places_arrived(&p);
 	assert_int_equal(push_places_take(&p, "a.lpa", 300), 0);
 	assert_int_equal(push_places_take(&p, "b.lpa", 250), 0);
-	/* What is under way has not arrived, and what is old is not kept. */
+	/* Data that is being sent has not arrived, and old files are not kept. */
 	assert_int_equal(push_places_save(&p, dir, 100, &err), 0);
 	assert_int_equal(push_places_load(&again, dir, &err), 1);
 	assert_int_equal(push_places_begin(&again, "a.lpa"), 200);

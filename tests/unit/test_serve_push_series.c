@@ -128,7 +128,7 @@ static void test_values(void **state)
 	rig_close(&r);
 }
 
-/* What was sent is not sent again, and what is too old is counted. */
+/* Sent samples are not sent again, and old ones are counted. */
 static void test_bounds(void **state)
 {
 	struct rig r;
