@@ -1,5 +1,5 @@
 #!/bin/bash
-# fuzz.sh [TARGET...]: run fuzz targets (all, unless named) RUNS times each, several at once.
+# fuzz.sh [TARGET...]: run fuzz targets (all, unless named) RUNS times each, several at a time.
 # New inputs are kept in build-fuzz/corpus/TARGET; a crash leaves its input in build-fuzz/crashes.
 # SANITIZE=none runs them without sanitizers, several times as fast, in build-fuzz-plain.
 set -euo pipefail

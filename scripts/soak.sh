@@ -77,7 +77,7 @@ trace() {
 	case $code in 0 | 143) ;; *) fail "the tracer ended with $code" ;; esac
 }
 
-# Short traces, each with a file of its own, of which the last ten stay.
+# Short traces, each with its own file; the last ten stay.
 trace_short() {
 	local n=0
 	until over; do

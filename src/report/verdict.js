@@ -1,4 +1,4 @@
-/* What the HTML report does where scripts run; words.js stands before it. */
+/* The scripts of the HTML report; words.js comes before it. */
 {
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -23,7 +23,7 @@
   let local = false;
   const fullTime = (ms) => `${timeText(ms, local)} ${zoneText(ms, local)}`;
 
-  /* The read-out, beside the pointer and within the window. */
+  /* The values next to the pointer, within the window. */
   function showTip(text, x, y) {
     tip.textContent = text;
     tip.classList.add("on");

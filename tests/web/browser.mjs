@@ -1,4 +1,4 @@
-// browser.mjs: what the tests in Chromium share: test cases, pages, TAP. $CHROMIUM is the browser.
+// browser.mjs: shared by the tests in Chromium: test cases, pages, TAP. $CHROMIUM is the browser.
 import { existsSync } from "node:fs";
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -67,7 +67,7 @@ export async function runTests({ before = () => {}, after = () => {} } = {}) {
     if (!existsSync(browserPath)) throw new Error(`there is no ${browserPath}: run scripts/deps.sh`);
     const { chromium } = await import("playwright-core");
     await before();
-    // A new browser has a new, empty profile of its own.
+    // A new browser has a new, empty profile.
     const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
     console.log(`1..${tests.length}`);
     for (const [at, { title, run }] of tests.entries()) {

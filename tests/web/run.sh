@@ -17,7 +17,7 @@ cannot() {
 
 command -v node >/dev/null && command -v npm >/dev/null ||
 	cannot "node and npm are needed: run scripts/deps.sh"
-# Two tests must not install at once.
+# Two tests must not install at the same time.
 exec 9>lock && flock 9 || exit 3
 if ! cmp -s package-lock.json installed-lock.json; then
 	npm ci --no-audit --no-fund >npm.log 2>&1 || {

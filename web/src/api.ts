@@ -119,7 +119,7 @@ export interface Events {
   status(status: Status): void;
   incident(incident: Incident): void;
   fleet(fleet: unknown): void;
-  /** The stream is there (again): what was missed has to be fetched. */
+  /** The stream is connected (again): missed changes must be fetched. */
   opened(): void;
   lost(): void;
 }

@@ -143,7 +143,7 @@ async function showServer(name: string): Promise<void> {
   }
 }
 
-/** How a server reports: when last, how far behind, and whether its clock is right. */
+/** How a server delivers: when it last did, how late it is, and whether its clock is right. */
 async function showReports(name: string, list: HTMLElement): Promise<void> {
   try {
     const host = (await api.hosts()).hosts.find((other) => other.name === name);
@@ -168,7 +168,7 @@ function componentTable(components: Component[], more: boolean): HTMLElement {
     more ? h("p", { class: "hint" }, "There are more; search for them by name.") : null);
 }
 
-/** Onset and end of what is wrong with a component, and what operators said at which time. */
+/** Onset and end of the trouble of a component, and statements of operators with their times. */
 function marksOf(component: string): Mark[] {
   const marks: Mark[] = [];
   const related = incidentsOf(component), chosen = incidentOf(current().incident);
@@ -226,7 +226,7 @@ async function findPlots(component: string): Promise<void> {
 
 const WELCOME = "Choose an incident or a server to see it beside its peers.";
 
-/** Show what the state names; `again`: also where it is the same as before. */
+/** Show the component in the state; `again`: even if it is the same as before. */
 export function showDetail(again = false): void {
   const s = current(), incident = incidentOf(s.incident);
   const component = s.component ?? (s.server === null ? incident?.components[0] ?? null : null);
@@ -262,7 +262,7 @@ async function fetchIncident(id: string): Promise<void> {
   }
 }
 
-/** The data goes up to there now: plots of the last minutes move on. */
+/** The data now reaches this time: plots of the last minutes move. */
 export function advance(to: number): void {
   end = to;
   if (!current().range.includes("..")) plots?.follow();

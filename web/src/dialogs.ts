@@ -42,7 +42,7 @@ function field(label: string, input: HTMLElement): HTMLElement {
   return h("label", { class: "field" }, h("span", {}, label), input);
 }
 
-/** Ask who and what; `send` gets the fields and what it answers is handed on. */
+/** Ask for a name and a text; `send` gets the fields, and its result is returned. */
 function ask(title: string, incident: Incident, button: string, fields: { name: string; label: string; input: HTMLInputElement | HTMLSelectElement }[],
   send: (values: Record<string, string>) => Promise<Incident>, done: (incident: Incident) => void): void {
   const who = h("input", { name: "by", value: storedName(), required: true, autocomplete: "username", maxlength: 100 });
@@ -115,7 +115,7 @@ export function help(): void {
 
 let asking = false;
 
-/** The collector wants to know who asks: an operator's token, once. */
+/** The collector requires a login: ask for the token of an operator, once. */
 export async function signIn(): Promise<boolean> {
   if (asking) return false;
   asking = true;

@@ -37,7 +37,7 @@ export function choice<T extends string>(label: string, options: [T, string, str
   return { element: h("span", { class: "choice", role: "group", "aria-label": label }, ...buttons), show };
 }
 
-/** The read-out beside the pointer and within the window; null hides it. */
+/** The values next to the pointer, within the window; null hides them. */
 export function tip(text: string | null, x = 0, y = 0): void {
   const element = byId("tip");
   element.classList.toggle("on", text !== null);

@@ -4,7 +4,7 @@ import { h } from "./dom";
 
 const field = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** Long CSV, which limpet reads, too: time,component,metric,value and what the peers did. */
+/** Long CSV, which limpet can read: time,component,metric,value and the values of the peers. */
 export function tableOf(list: Series[]): string {
   const lines = ["time,component,metric,value,unit,peers_median,peers_low,peers_high"];
   for (const s of list) {

@@ -113,7 +113,7 @@ function fill(list: HTMLElement, wanted: Incident[]): void {
   while (list.children.length > elements.length) list.lastElementChild!.remove();
 }
 
-/** Put everything in its place; while the pointer is over the list, only what is there changes. */
+/** Sort the list; while the pointer is over it, only existing entries change. */
 export function arrange(force = false): void {
   timed("incidents", () => {
     const shown = shownIncidents(), open = shown.filter((i) => i.state === "open"), ended = shown.filter((i) => i.state === "ended");

@@ -23,7 +23,7 @@ const chips = {
   critical: h("span", { class: "chip" }), warning: h("span", { class: "chip" }), servers: h("span", { class: "chip" }), age: h("span", { class: "chip" }),
 };
 
-/** How far the data is behind now: what the collector said, and the time since then. */
+/** The current age of the data: that from the collector, plus the time since then. */
 function ageOf(s: Status): number | null {
   return s.data_age_s === null ? null : s.data_age_s + (connected || s.replay ? 0 : (performance.now() - received) / 1000);
 }
@@ -46,7 +46,7 @@ function showStatus(): void {
   });
 }
 
-/** Where the data ends, in milliseconds: what ranges like "the last hour" are counted from. */
+/** The end of the data, in milliseconds: ranges like "the last hour" are relative to it. */
 const dataEnd = () => Date.parse(status?.watermark ?? status?.now ?? "") || Date.now();
 
 function takeStatus(s: Status): void {
@@ -220,7 +220,7 @@ function searchKey(event: KeyboardEvent): void {
 }
 
 function initControls(): void {
-  /* The age changes every second: nobody wants to be told that. */
+  /* The age changes every second, which must not be announced. */
   byId("status").append(h("span", { class: "chips", role: "status" }, chips.critical, chips.warning, chips.servers), chips.age);
   byId("controls").append(rangeChoice.element, zoneChoice.element, h("span", { class: "search" }, search, results), theme,
     h("button", { type: "button", "aria-label": "help", onclick: help }, "?"), operator, ownForm);

@@ -15,7 +15,7 @@ const PERCENTILE_BAND = "10th to 90th percentile of them";
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** Colours as they are now; canvas knows nothing of light-dark(). */
+/** The current colours; canvas does not support light-dark(). */
 function palette(): Record<string, string> {
   const probe = h("i", { hidden: true });
   document.body.append(probe);
@@ -240,7 +240,7 @@ export class Plots {
     this.options.zoomOut();
   }
 
-  /** All plots tell what they show at the cursor. */
+  /** All plots show their values at the cursor. */
   readAt(index: number | null): void {
     for (const plot of this.plots) plot.read(index);
     const series = this.plots.find((plot) => plot.series)?.series, local = current().local;
@@ -257,7 +257,7 @@ export class Plots {
     void this.load();
   }
 
-  /** Fetch what is in sight and not there yet, a few at a time; what is asked for meanwhile comes after that. */
+  /** Fetch visible plots that are missing, a few at a time; later requests come afterwards. */
   async load(): Promise<void> {
     if (this.loading) {
       this.again = true;

@@ -12,7 +12,7 @@ const SCALES = {
 };
 
 /**
- * What values of about this size are divided by, and what is written behind them.
+ * The divisor for values of about this size, and the unit after them.
  * @param {number} value @param {string} unit @returns {[number, string]}
  */
 export function unitOf(value, unit) {
@@ -77,7 +77,7 @@ const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 720
   172800, 604800, 1209600, 2419200];
 
 /**
- * Labels of a time axis that has so many pixels: as many as fit without touching each other.
+ * Labels of a time axis with this many pixels: as many as fit without touching each other.
  * @param {number} from @param {number} to @param {number} width @param {boolean} local
  * @returns {{at: number, text: string}[]}
  */
