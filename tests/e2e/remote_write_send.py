@@ -116,7 +116,7 @@ def kept_by(program):
             time.sleep(2)
             receiver.start()
             want = values(data)
-            serve_rig.wait_for(f"all samples ({len(want)})", lambda: counted(c, "sent") >= len(want))
+            serve_rig.wait_for(f"all samples ({len(want)})", lambda: counted(c, "sent") >= len(want), seconds=240)
             tap.check(counted(c, "sent") == len(want) and not counted(c, "refused"),
                       f"{counted(c, 'sent')} sent, {counted(c, 'refused')} refused, of {len(want)}")
         receiver.stop()
@@ -199,7 +199,7 @@ def names():
         data = recorded(place, 1)
         want = values(data)
         with collector(data, receiver.url) as c:
-            serve_rig.wait_for("all samples", lambda: counted(c, "sent") >= len(want))
+            serve_rig.wait_for("all samples", lambda: counted(c, "sent") >= len(want), seconds=240)
         check_complete(receiver, want)
         head = receiver.heads[0]
         tap.check(head["Content-Type"] == "application/x-protobuf" and head["Content-Encoding"] == "snappy" and
@@ -228,7 +228,7 @@ def tried_again():
         data = recorded(place)
         want = values(data)
         with collector(data, receiver.url) as c:
-            serve_rig.wait_for("all samples", lambda: counted(c, "sent") >= len(want))
+            serve_rig.wait_for("all samples", lambda: counted(c, "sent") >= len(want), seconds=240)
             tap.check(counted(c, "refused") == 0 and counted(c, "sent") == len(want), c.request("GET", "/metrics")[1])
             said = c.said()
         check_complete(receiver, want)
@@ -258,7 +258,8 @@ def refused():
         want = values(data)
         bad = sum(k[2] == "psi_cpu_some_us" for k in want)
         with collector(data, receiver.url) as c:
-            serve_rig.wait_for("all samples", lambda: counted(c, "sent") + counted(c, "refused") >= len(want))
+            serve_rig.wait_for("all samples", lambda: counted(c, "sent") + counted(c, "refused") >= len(want),
+                               seconds=240)
             lost, said = counted(c, "refused"), c.said()
         tap.check(bad and bad <= lost < len(want) / 4, f"{lost} of {len(want)} were lost, {bad} are bad")
         tap.check(len(receiver.seen) == len(want) - lost, f"{len(receiver.seen)} arrived")
