@@ -166,7 +166,7 @@ static int print_names(const char *in, struct lp_err *err)
 
 	while (r >= 0 && (r = lp_source_next(from, &batch, err)) > 0) {
 		r = growth_reserve(&g, from->catalogue->n_components);
-		if (r == 0)
+		if (r == 0 && g.of)
 			batch_grow(&g, from->catalogue, batch);
 	}
 	c = r == 0 ? from->catalogue : NULL;

@@ -162,22 +162,21 @@ struct lp_suspect {
 	double severity;   /* grows with the size of the asymmetry and with its persistence */
 	double confidence; /* 0 .. 1 */
 	int64_t first_us, last_us, indicted_us;
-	int64_t onset_error_us;	  /* of the finding that was first; 0: first_us is exact */
-	bool since_before, ended; /* the same */
-	const char *cause;	  /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
-				   * "lost-path", "propagated-error", "crash", ...; for an asymmetry
-				   * "imbalanced", "faster", "less-loaded"; static */
-	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
-	char **context;		  /* related facts: "link down-trained to x1 (of x4)" */
-	uint32_t n_evidence, n_context;
-	uint64_t measured; /* bit i: evidence[i] describes the numbers of the findings */
-	char *advice;	   /* what to do next, one sentence */
-	bool acknowledged; /* by the operator */
+	int64_t onset_error_us;	      /* of the finding that was first; 0: first_us is exact */
+	const char *cause;	      /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
+				       * "lost-path", "propagated-error", "crash", ...; for an asymmetry
+				       * "imbalanced", "faster", "less-loaded"; static */
+	char **evidence;	      /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
+	char **context;		      /* related facts: "link down-trained to x1 (of x4)" */
+	uint64_t measured;	      /* bit i: evidence[i] describes the numbers of the findings */
+	char *advice;		      /* what to do next, one sentence */
+	struct lp_traced_call *calls; /* the most important first; NULL: none are known */
+	uint32_t n_evidence, n_context, n_calls;
 	enum lp_level level;
 	enum lp_gone gone; /* of an absent component; LP_GONE_NOTHING: it is absent because another
 			      one is */
-	struct lp_traced_call *calls; /* the most important first; NULL: none are known */
-	uint32_t n_calls;
+	bool since_before, ended; /* of the finding that was first */
+	bool acknowledged;	  /* by the operator */
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
