@@ -66,6 +66,7 @@ struct lp_dimension {
 	double peers;	 /* the same for the median peer */
 	double distance; /* the sum of the differences in these windows; functions are ranked by
 			  * it */
+	double share;	 /* of the differences of all functions in these windows, 0 to 1 */
 };
 
 #define LP_FINDING_DIMENSIONS_MAX 10

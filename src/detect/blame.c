@@ -26,7 +26,8 @@ static int finding_name(struct lp_verdict *v, const struct vector_group *g,
 		all[v->n_dimensions++] = (struct lp_dimension){.name = name,
 			.own = top[i].own / g->amount,
 			.peers = top[i].peer / g->amount,
-			.distance = top[i].distance};
+			.distance = top[i].distance,
+			.share = top[i].share};
 		f->n_dimensions++;
 	}
 	return 0;

@@ -99,7 +99,7 @@ void behaviour_add_functions(
 	const struct lp_dimension *d = dimensions(ctx->v, f);
 	const char *unit = ctx->v->tables[f->metric]->unit;
 
-	strbuf_puts(sb, "most in ");
+	strbuf_printf(sb, "%s differ most in ", ctx->v->tables[f->metric]->metric);
 	for (uint32_t i = 0; i < f->n_dimensions && d[i].distance >= TOLD * d[0].distance; i++) {
 		strbuf_printf(sb, "%s%s (", i ? ", " : "", d[i].name);
 		quantity_add(sb, d[i].own, i ? NULL : unit);
@@ -169,5 +169,6 @@ void behaviour_add_hint(
 			(int)program_length(program), program);
 		add_process(sb, finding_process(ctx->v, f, program));
 	} else if (hint)
-		strbuf_printf(sb, "%.0f%% of that is in functions of %s", 100 * share, hint);
+		strbuf_printf(sb, "%.0f%% of the difference in %s is in functions of %s",
+			100 * share, ctx->v->tables[f->metric]->metric, hint);
 }

@@ -15,7 +15,7 @@ const struct lp_finding *behaviour_finding(
  * run, or unknown. */
 const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f);
 
-/* "most in glusterfsd:posix.so:posix_readv (50.7 1/s against 16.9), ...". */
+/* "samples differ most in glusterfsd:posix.so:posix_readv (50.7 1/s against 16.9), ...". */
 void behaviour_add_functions(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
 
@@ -23,8 +23,8 @@ void behaviour_add_functions(
  * process is unknown. */
 const struct lp_process *behaviour_process(const struct lp_verdict *v, const struct lp_suspect *s);
 
-/* "dd runs here and not on the median peer: process 812 of user 0, dd if=/dev/sdb", or "62% of that
- * is in functions of storage", or nothing. */
+/* "dd runs here and not on the median peer: process 812 of user 0, dd if=/dev/sdb", or "62% of the
+ * difference in ftime is in functions of storage", or nothing. */
 void behaviour_add_hint(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
 

@@ -105,7 +105,7 @@ static void add_behaviour(
 {
 	double ratio = f->ratio < 1 ? 1 / f->ratio : f->ratio;
 
-	strbuf_printf(sb, "%s of functions differ by %.0f%% from its peers in ",
+	strbuf_printf(sb, "%s of functions differ by %.0f%% from those of its peers in ",
 		ctx->v->tables[f->metric]->metric, 100 * (ratio - 1));
 	evidence_add_windows(sb, ctx->v, f);
 }
@@ -234,20 +234,23 @@ static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
 	return false;
 }
 
-/* The functions, and their common purpose. */
+/* The functions of each metric, and what they have in common. */
 static int add_functions(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
-	const struct lp_finding *f = behaviour_finding(ctx, s);
 	struct strbuf sb = {0};
-	int r;
+	int r = 0;
 
-	if (!f)
-		return 0;
-	behaviour_add_functions(&sb, ctx, f);
-	r = take_sentence(s, cap, &sb);
-	if (r == 0) {
-		behaviour_add_hint(&sb, ctx, f);
-		r = take_sentence(s, cap, &sb);
+	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++) {
+		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
+
+		if (!f->n_dimensions)
+			continue;
+		behaviour_add_functions(&sb, ctx, f);
+		r = take_measured(s, cap, &sb, true);
+		if (r == 0) {
+			behaviour_add_hint(&sb, ctx, f);
+			r = take_sentence(s, cap, &sb);
+		}
 	}
 	return r;
 }

@@ -19,13 +19,15 @@
 #define POINTS_LEAST 4
 #define WIDE 100      /* plots are longer from this many columns on */
 #define LIKE_LOAD 1.5 /* a load this close to that of the peers explains nothing */
+#define FUNCTIONS 3   /* per metric, unless all rows are wanted */
 
 struct row {
 	char label[64], own[QUANTITY_TEXT_MAX], peers[QUANTITY_TEXT_MAX + 8];
 	char ratio[QUANTITY_TEXT_MAX];
-	const struct lp_finding *finding; /* for the plot; NULL: none */
-	char thing[96];			  /* the component; "" if there is only one */
-	const char *remark;		  /* NULL: none */
+	const struct lp_finding *finding;    /* for the plot; NULL: none */
+	char thing[96];			     /* the component; "" if there is only one */
+	const char *remark;		     /* NULL: none */
+	const struct lp_dimension *function; /* NULL: the row is not about a function */
 };
 
 struct table {
@@ -81,13 +83,45 @@ static void drop_unit(char *text, const char *like)
 		text[own - text] = '\0';
 }
 
+static void set_values(struct row *row, const struct lp_table *of, double own, double peers)
+{
+	char text[QUANTITY_TEXT_MAX];
+
+	snprintf(row->label, sizeof(row->label), "%s", of->metric);
+	quantity_format(own, of->unit, row->own);
+	quantity_format(peers, of->unit, text);
+	drop_unit(text, row->own);
+	snprintf(row->peers, sizeof(row->peers), "peers %s", text);
+}
+
+/* A vector is not a single number: show its functions. */
+static int add_functions(struct table *t, const struct lp_finding *f)
+{
+	const struct lp_dimension *d = &t->v->dimensions[f->first_dimension];
+	uint32_t n = t->style->max && f->n_dimensions > FUNCTIONS ? FUNCTIONS : f->n_dimensions;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct row *row = add_row(t);
+
+		if (!row)
+			return -ENOMEM;
+		set_values(row, t->v->tables[f->metric], d[i].own, d[i].peers);
+		if (d[i].peers > 0)
+			quantity_format_ratio(d[i].own / d[i].peers, row->ratio);
+		row->function = &d[i];
+	}
+	return 0;
+}
+
 static int add_finding(struct table *t, const struct lp_finding *f, const struct lp_identity *of)
 {
 	const struct lp_table *values = t->v->tables[f->metric];
 	struct row *row;
 	char peers[QUANTITY_TEXT_MAX];
 
-	if (f->n_dimensions || is_there(t, f)) /* a vector is not a single number */
+	if (f->n_dimensions)
+		return add_functions(t, f);
+	if (is_there(t, f))
 		return 0;
 	row = add_row(t);
 	if (!row)
@@ -179,6 +213,22 @@ static void print_plot(FILE *out, const struct table *t, const struct lp_finding
 		sparkline_print(out, own, n, 0, top, t->style->utf8);
 }
 
+/* Print the share of a function in the difference, and its name, which may be as long as the line
+ * is: in a narrow one without its image. */
+static void print_function(FILE *out, const struct table *t, const struct lp_dimension *d)
+{
+	size_t used = t->style->indent + t->label + t->own + t->peers + t->ratio + 14;
+	const char *image = strchr(d->name, ':'), *function = image ? strchr(image + 1, ':') : NULL;
+
+	fprintf(out, "  %3.0f%%  ", 100 * d->share);
+	if (function && t->style->max && used + flow_text_width(d->name) > t->style->width) {
+		fprintf(out, "%.*s", (int)(image - d->name), d->name);
+		flow_print_safe(out, function);
+	} else {
+		flow_print_safe(out, d->name);
+	}
+}
+
 static void print_padded(FILE *out, const char *text, size_t width, bool right)
 {
 	size_t own = flow_text_width(text);
@@ -202,6 +252,11 @@ static void print_row(FILE *out, const struct table *t, const struct row *row)
 	print_padded(out, row->ratio, t->ratio, true);
 	if (row->remark) {
 		fprintf(out, "  %s\n", row->remark);
+		return;
+	}
+	if (row->function) {
+		print_function(out, t, row->function);
+		fputc('\n', out);
 		return;
 	}
 	print_plot(out, t, row->finding);

@@ -155,26 +155,37 @@ static void write_times(
 	key_time(out, "indicted", times_us[2]);
 }
 
-/* The functions with the largest differences, the most important one first; nothing if it is not
- * about functions.
- */
+static void write_function(
+	FILE *out, const struct lp_dimension *d, const struct lp_table *of, const char *before)
+{
+	fprintf(out, "%s{\"function\":", before);
+	json_write_string(out, d->name);
+	key_string(out, "metric", of->metric);
+	key_string(out, "unit", of->unit);
+	key_string(out, "direction", d->own < d->peers ? "below" : "above");
+	key_number(out, "own", d->own);
+	key_number(out, "peers", d->peers);
+	key_number(out, "share", d->share);
+	fputc('}', out);
+}
+
+/* The functions with the largest differences, per metric, the most important one first; nothing if
+ * it is not about functions. */
 static void write_functions(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
-	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
+	const char *before = ",\"functions\":[";
 
-	if (!f || !f->n_dimensions)
-		return;
-	fputs(",\"functions\":[", out);
-	for (uint32_t i = 0; i < f->n_dimensions; i++) {
-		const struct lp_dimension *d = &v->dimensions[f->first_dimension + i];
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[s->findings[i]];
 
-		fprintf(out, "%s{\"function\":", i ? "," : "");
-		json_write_string(out, d->name);
-		key_number(out, "own", d->own);
-		key_number(out, "peers", d->peers);
-		fputc('}', out);
+		for (uint32_t k = 0; k < f->n_dimensions; k++) {
+			write_function(out, &v->dimensions[f->first_dimension + k],
+				v->tables[f->metric], before);
+			before = ",";
+		}
 	}
-	fputc(']', out);
+	if (*before == ',' && !before[1])
+		fputc(']', out);
 }
 
 /* The process of a program that runs only on this server, if it is known. */

@@ -477,12 +477,19 @@ static void print_asymmetries(struct printer *p)
 	paragraph(p, 0, &sb);
 }
 
+/* The members of such a group are one function, as each server has it. There are hundreds of them,
+ * and servers are compared by all functions together. */
+static bool is_of_function(const struct lp_verdict *v, const struct lp_peer_group *g)
+{
+	return g->n_members && !strcmp(v->components[g->members[0]]->kind, "function");
+}
+
 static uint32_t n_refused(const struct lp_verdict *v)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->n_groups; i++)
-		n += v->groups[i].refused != NULL;
+		n += v->groups[i].refused && !is_of_function(v, &v->groups[i]);
 	return n;
 }
 
@@ -490,6 +497,7 @@ static void print_groups(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 	bool many = n_refused(p->v) > REFUSED_MAX;
+	uint32_t n_functions = 0;
 
 	if (many && !p->opt.verbose) {
 		strbuf_printf(&sb, "%" PRIu32 " groups were not compared (-v lists them).",
@@ -499,12 +507,20 @@ static void print_groups(struct printer *p)
 	for (uint32_t i = 0; i < p->v->n_groups; i++) {
 		const struct lp_peer_group *g = &p->v->groups[i];
 
+		if (is_of_function(p->v, g)) {
+			n_functions++;
+			continue;
+		}
 		if (!p->opt.verbose && (many || !g->refused))
 			continue;
 		strbuf_printf(&sb, "Group %s: %" PRIu32 " component%s%s", g->name, g->n_members,
 			g->n_members == 1 ? "" : "s", g->discovered ? ", found in the data" : "");
 		if (g->refused)
 			strbuf_printf(&sb, "; not compared: %s", g->refused);
+		paragraph(p, 0, &sb);
+	}
+	if (n_functions && p->opt.verbose) {
+		strbuf_printf(&sb, "%" PRIu32 " functions, compared together", n_functions);
 		paragraph(p, 0, &sb);
 	}
 }

@@ -87,24 +87,37 @@ static bool array_has(const json_t *array, const char *text)
 	return false;
 }
 
-static void functions_take(json_t *details, const struct lp_verdict *v, const struct lp_finding *f)
+static json_t *function_new(const struct lp_dimension *d, const struct lp_table *of)
 {
-	json_t *list;
+	json_t *one = json_object();
 
-	if (!f || !f->n_dimensions)
-		return;
-	list = json_array();
-	for (uint32_t i = 0; i < f->n_dimensions; i++) {
-		const struct lp_dimension *d = &v->dimensions[f->first_dimension + i];
-		json_t *one = json_object();
+	json_object_set_new(one, "function", json_text(d->name));
+	json_object_set_new(one, "metric", json_text(of->metric));
+	json_object_set_new(one, "unit", json_text(of->unit));
+	json_object_set_new(one, "direction", json_text(d->own < d->peers ? "below" : "above"));
+	json_object_set_new(one, "own", isfinite(d->own) ? json_real(d->own) : json_null());
+	json_object_set_new(one, "peers", isfinite(d->peers) ? json_real(d->peers) : json_null());
+	json_object_set_new(one, "share", isfinite(d->share) ? json_real(d->share) : json_null());
+	return one;
+}
 
-		json_object_set_new(one, "function", json_text(d->name));
-		json_object_set_new(one, "own", isfinite(d->own) ? json_real(d->own) : json_null());
-		json_object_set_new(
-			one, "peers", isfinite(d->peers) ? json_real(d->peers) : json_null());
-		json_array_append_new(list, one);
+static void functions_take(
+	json_t *details, const struct lp_verdict *v, const struct lp_suspect *lead)
+{
+	json_t *list = NULL;
+
+	for (uint32_t i = 0; lead && i < lead->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[lead->findings[i]];
+
+		for (uint32_t k = 0; k < f->n_dimensions; k++) {
+			list = list ? list : json_array();
+			json_array_append_new(list,
+				function_new(&v->dimensions[f->first_dimension + k],
+					v->tables[f->metric]));
+		}
 	}
-	json_object_set_new(details, "functions", list);
+	if (list)
+		json_object_set_new(details, "functions", list);
 }
 
 /* The system calls that a trace logged. */
@@ -152,7 +165,7 @@ static void lead_take(struct sighting *x, const struct lp_verdict *v, const stru
 		text_append(evidence, lead->evidence[i]);
 	json_object_set_new(x->details, "metrics", metrics);
 	json_object_set_new(x->details, "evidence", evidence);
-	functions_take(x->details, v, f);
+	functions_take(x->details, v, lead);
 	calls_take(x->details, lead);
 	x->ratio = f && isfinite(f->ratio) ? f->ratio : (double)NAN;
 }

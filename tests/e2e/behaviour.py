@@ -47,7 +47,8 @@ def test_functions(directory):
             values[FUNCTIONS[3]] *= 3
             values[FUNCTIONS[7]] *= 3
 
-    verdict = diagnose(write(directory, change), 1)
+    path = write(directory, change)
+    verdict = diagnose(path, 1)
     check([s["component"] for s in verdict["suspects"]] == ["s2/functions:all"], verdict["suspects"])
     suspect = verdict["suspects"][0]
     check(suspect["cause"] == "behaviour", suspect["cause"])
@@ -57,6 +58,36 @@ def test_functions(directory):
     check(2 < first["own"] / first["peers"] < 4, f"{first}")
     sentence = " ".join(suspect["evidence"])
     check(FUNCTIONS[3] in sentence and FUNCTIONS[7] in sentence and FUNCTIONS[0] not in sentence, sentence)
+    check(all(f["metric"] == "samples" for f in suspect["functions"]), f"{suspect['functions']}")
+    check(first["direction"] == "above" and 0.3 < first["share"] < 0.7, f"{first}")
+    check(len(suspect["functions"]) <= 10, f"{suspect['functions']}")
+    text = limpet("diagnose", path).out
+    rows = [line.split() for line in text.splitlines() if line.startswith("  samples ") and "%" in line]
+    check([row[-1] for row in rows][:2] == top and rows[0][-2].endswith("%"), text)
+
+
+def test_two_metrics(directory):
+    """functions of each metric are listed, with what they have in common"""
+    def change(server, t, values):
+        if server == 2 and t >= 300:
+            values[FUNCTIONS[3]] *= 3
+
+    path = write(directory, change)
+    with open(path, encoding="ascii") as f:
+        lines = f.read().splitlines()
+    with open(path, "w", encoding="ascii") as f:
+        for line in lines:
+            f.write(line + "\n")
+            when, component, metric, value = line.split(",")
+            if metric == "samples" and component.endswith(FUNCTIONS[5]):
+                late = component.startswith("s3/")
+                storage = component.replace(FUNCTIONS[5], "server:posix.so:posix_readv")
+                f.write(f"{when},{storage},ftime,{float(value) * (3 if late else 1) * 10}\n")
+    suspects = {s["component"]: s for s in diagnose(path, 1)["suspects"]}
+    check({f["metric"] for f in suspects["s2/functions:all"]["functions"]} == {"samples"}, f"{suspects}")
+    late = suspects["s3/functions:all"]
+    check([f["metric"] for f in late["functions"]] == ["ftime"], late["functions"])
+    check("100% of the difference in ftime is in functions of storage" in late["evidence"], late["evidence"])
 
 
 def test_rogue(directory):

@@ -81,7 +81,9 @@ static void test_equals(void **state)
 	assert_int_equal(top[0].dimension, 1);
 	assert_true(top[0].own == 5 && top[0].peer == 10 && top[0].distance == 5);
 	assert_int_equal(top[1].dimension, 0);
+	assert_true(top[0].share == 0.5 && top[1].share == 0.5);
 	assert_int_equal(vector_blame_top(&b, &names, top, 1), 1);
+	assert_true(top[0].share == 0.5); /* of all, also of those that were not asked for */
 	vector_blame_release(&b);
 	assert_int_equal(vector_blame_top(&b, &names, top, 10), 0);
 	vector_release(&a);

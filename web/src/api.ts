@@ -20,6 +20,17 @@ export interface Status {
 export interface Step { host?: string; commands?: string[]; text?: string }
 
 /** A system call behind an incident, as a trace logged it. */
+/** A function in which a server differs from its peers; incidents that older collectors stored have the first keys only. */
+export interface DifferentFunction {
+  function: string;
+  own: number | null;
+  peers: number | null;
+  metric?: string;
+  unit?: string;
+  direction?: "above" | "below";
+  share?: number | null;
+}
+
 export interface Call {
   time: string;
   server: string;
@@ -56,7 +67,7 @@ export interface Incident {
   muted: null | { by: string; at: string; until: string | null; comment?: string };
   comments: { by: string; at: string; text: string }[];
   evidence: string[];
-  functions?: unknown[];
+  functions?: DifferentFunction[];
   calls?: Call[];
   do?: (string | Step)[];
 }

@@ -1,12 +1,12 @@
 /** What was chosen: an incident, a server or a component, with the plots that belong to it. */
-import { api, type Call, type Component, type Incident, type Step } from "./api";
+import { api, type Call, type Component, type DifferentFunction, type Incident, type Step } from "./api";
 import { acknowledge, comment, mute } from "./dialogs";
 import { save, tableOf } from "./download";
 import { byId, h, nameOf } from "./dom";
 import { addIncident, incidentOf, incidentsOf } from "./incidents";
 import { Plots, type Mark } from "./plots";
 import { change, current, rangeAt, rangeText } from "./state";
-import { ratioText, spanText, timeText, zoneText } from "./words";
+import { quantityText, ratioText, spanText, timeText, zoneText } from "./words";
 
 const METRICS_MOST = 40;
 let plots: Plots | null = null;
@@ -72,16 +72,17 @@ function calls(list: Call[] | undefined): HTMLElement | null {
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...list.map(row)))));
 }
 
-/** The functions behind a finding, whatever keys they have. */
-function behind(title: string, list: unknown[] | undefined): HTMLElement | null {
+/** The functions in which a server differs from its peers. */
+function functions(list: DifferentFunction[] | undefined): HTMLElement | null {
   if (!list?.length) return null;
-  const texts = list.filter((x) => typeof x === "string") as string[];
-  if (texts.length === list.length) return h("div", {}, h("h3", {}, title), h("ul", { class: "evidence" }, ...texts.map((t) => h("li", {}, t))));
-  const items = list.filter((x): x is Record<string, unknown> => typeof x === "object" && x !== null);
-  const keys = [...new Set(items.flatMap((x) => Object.keys(x)))];
-  return h("div", {}, h("h3", {}, title), h("div", { class: "wide" }, h("table", {},
-    h("thead", {}, h("tr", {}, ...keys.map((k) => h("th", {}, k.replaceAll("_", " "))))),
-    h("tbody", {}, ...items.map((x) => h("tr", {}, ...keys.map((k) => h("td", {}, x[k] === undefined || x[k] === null ? "" : typeof x[k] === "object" ? JSON.stringify(x[k]) : String(x[k])))))))));
+  const number = (text: string) => h("td", { class: "number" }, text);
+  const quantity = (value: number | null, unit = "") => number(value === null ? "" : quantityText(value, unit));
+  const share = (value: number | null | undefined) => number(value === null || value === undefined ? "" : `${Math.round(100 * value)}%`);
+  const row = (f: DifferentFunction) => h("tr", {}, h("td", {}, nameOf(f.function)), h("td", {}, f.metric ?? ""), quantity(f.own, f.unit),
+    quantity(f.peers, f.unit), share(f.share));
+  return h("div", {}, h("h3", {}, "Functions behind it"), h("div", { class: "wide" }, h("table", { class: "calls" },
+    h("thead", {}, h("tr", {}, ...["function", "metric", "here", "peers", "of the difference"].map((text) => h("th", { scope: "col" }, text)))),
+    h("tbody", {}, ...list.map(row)))));
 }
 
 function componentLinks(names: string[], chosen: string | null): HTMLElement | null {
@@ -121,7 +122,7 @@ function showIncident(i: Incident): void {
       i.cause ? h("span", { class: "cause-name" }, i.cause) : null),
     h("h2", {}, i.what), facts(i), i.state === "open" ? buttons(i) : null, said(i), steps(i),
     i.evidence.length ? h("ul", { class: "evidence", "aria-label": "evidence" }, ...i.evidence.map((line) => h("li", {}, line))) : null,
-    behind("Functions behind it", i.functions), calls(i.calls), componentLinks(i.components, component),
+    functions(i.functions), calls(i.calls), componentLinks(i.components, component),
   ].filter((part): part is HTMLElement => part !== null));
 }
 

@@ -56,13 +56,16 @@ int vector_blame_top(const struct vector_blame *b, const struct dimensions *name
 {
 	size_t n = b->distance.n;
 	_cleanup_free_ struct ranked_culprit *ranked = calloc(n + 1, sizeof(*ranked));
+	double all = 0;
 	uint32_t i;
 
 	if (!ranked)
 		return -ENOMEM;
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		ranked[k] = (struct ranked_culprit){
 			b->distance.entries[k], names->names[b->distance.entries[k].dimension]};
+		all += b->distance.entries[k].value;
+	}
 	if (n)
 		qsort(ranked, n, sizeof(*ranked), ranked_compare);
 	for (i = 0; i < max && i < n; i++) {
@@ -71,7 +74,8 @@ int vector_blame_top(const struct vector_blame *b, const struct dimensions *name
 		ret[i] = (struct vector_culprit){.dimension = d,
 			.distance = ranked[i].entry.value,
 			.own = vector_get(&b->own, d) / b->n_windows,
-			.peer = vector_get(&b->peer, d) / b->n_windows};
+			.peer = vector_get(&b->peer, d) / b->n_windows,
+			.share = all > 0 ? ranked[i].entry.value / all : 0};
 	}
 	return (int)i;
 }

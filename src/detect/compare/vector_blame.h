@@ -22,6 +22,7 @@ struct vector_culprit {
 	uint32_t dimension;
 	double distance;  /* over all windows */
 	double own, peer; /* per window, on average */
+	double share;	  /* of the distances of all dimensions, 0 to 1 */
 };
 
 /* The `max` dimensions that are blamed most; equal ones are sorted by name. Returns their number,
