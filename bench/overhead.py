@@ -189,13 +189,13 @@ def summary(values):
     return f"{statistics.median(values):+.1f} ({min(values):+.1f} to {max(values):+.1f})"
 
 
-def table(title, results, workloads, at, paper):
+def table(title, results, args, at, paper):
     """Percent more than without an instrument in the same repetition."""
-    arms = [arm for arm in ARMS if arm != "none"]
+    arms = [arm for arm in args.arms if arm != "none"]
     print(f"\n{title}\n")
     print("| workload | " + " | ".join(arms) + (" | paper: samples | paper: calls |" if paper else " |"))
     print("|---" * (1 + len(arms) + (2 if paper else 0)) + "|")
-    for workload in workloads:
+    for workload in args.workloads:
         cells = []
         for arm in arms:
             pairs = [(r[at], bare[at]) for r, bare in zip(results[workload, arm], results[workload, "none"]) if bare[at]]
@@ -207,14 +207,14 @@ def table(title, results, workloads, at, paper):
 
 def run_all(args, directory):
     """{(workload, arm): [(seconds, CPU seconds)]} of all repetitions."""
-    results = {(w, a): [] for w in args.workloads for a in ARMS}
+    results = {(w, a): [] for w in args.workloads for a in args.arms}
     with (Lab(args.name + "p", args, directory, args.plain) as plain,
           Lab(args.name + "c", args, directory, args.prefix) as counting):
         prepare(plain, args.workloads)
         chosen = choose(counting, args.workloads, directory)
         for repetition in range(args.repeat):
             for workload in args.workloads:
-                for arm in ARMS:
+                for arm in args.arms:
                     lab = plain if arm == "none" or arm.startswith("samples") else counting
                     got = measure(lab, arm, workload, directory, chosen)
                     results[workload, arm].append(got)
@@ -228,16 +228,20 @@ def main():
     parser.add_argument("--plain", help="the same GlusterFS, built without it [the one that is installed]")
     parser.add_argument("--name", default="overhead", help="labs are called NAMEp and NAMEc [overhead]")
     parser.add_argument("--workloads", type=lambda s: s.split(","), default=list(WORKLOADS))
+    parser.add_argument("--arms", type=lambda s: s.split(","), default=list(ARMS),
+                        help=f"instruments, 'none' among them [{','.join(ARMS)}]")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions [3]")
     parser.add_argument("--servers", type=int, default=3)
     parser.add_argument("--clients", type=int, default=3)
     args = parser.parse_args()
+    if "none" not in args.arms or not set(args.arms) <= set(ARMS):
+        sys.exit(f"overhead.py: --arms takes 'none' and others of {', '.join(ARMS)}")
     if os.geteuid() != 0:
         sys.exit("overhead.py: needs root")
     with tempfile.TemporaryDirectory(prefix="limpet-overhead-", dir="/dev/shm") as directory:
         results = run_all(args, directory)
-    table("More time for the same work, percent: median (least to most)", results, args.workloads, 0, True)
-    table("More CPU time of the servers for the same work, percent", results, args.workloads, 1, False)
+    table("More time for the same work, percent: median (least to most)", results, args, 0, True)
+    table("More CPU time of the servers for the same work, percent", results, args, 1, False)
 
 
 if __name__ == "__main__":
