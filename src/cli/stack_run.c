@@ -93,7 +93,7 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	const struct loop_stats *stats, struct lp_err *err)
 {
 	const struct spans_totals *t = spans_run_totals(run);
-	struct stack_gaps gaps = stack_gaps_of(t, c->layers & ~LAYERS_IN_KERNEL);
+	struct stack_gaps gaps = stack_gaps_of(t, c->layers & ~LAYERS_IN_KERNEL, c->n_regions > 0);
 	struct kernel_run_totals k = {0};
 
 	if (kernel)

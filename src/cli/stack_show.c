@@ -128,7 +128,8 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
-/* The drive that was named on the command line or in the recording; NULL: none. */
+/* The drive that was named on the command line or in the recording; NULL: none. The one in the
+ * recording may be in a table that is not there now; all but power can be shown without it. */
 static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
 	const struct drive **ret, struct lp_err *err)
 {
@@ -139,6 +140,13 @@ static int drive_choose(const struct show_options *opt, const char *recorded, st
 	if (r < 0 || !name)
 		return r;
 	*ret = drives_find(drives, name);
+	if (!*ret && !opt->drive) {
+		fprintf(stderr,
+			"limpet stack show: the recording names the drive '%.64s', which is not in "
+			"the table (--drives); power is not computed\n",
+			name);
+		return 0;
+	}
 	return *ret
 		? 0
 		: lp_err_set(err, -EINVAL,
@@ -155,6 +163,24 @@ static int drives_print(const struct show_options *opt, struct lp_err *err)
 			drives.items[i].title ? drives.items[i].title : "",
 			drives.items[i].active_w, drives.items[i].idle_w);
 	return r;
+}
+
+/* A recording without calls: what is known of the reason. */
+static int empty_print(
+	const struct show_options *opt, const struct stack_gaps *gaps, struct lp_err *err)
+{
+	bool picture = opt->call || opt->html || opt->trace || opt->csv || opt->spans;
+
+	if (picture || !stack_gaps_any(gaps))
+		return lp_err_set(err, -ENOENT,
+			"no calls were recorded there; 'limpet stack run' records them");
+	if (opt->json)
+		return json_print(json_pack("{s:i, s:[], s:[], s:o}", "n_calls", 0, "layers",
+					  "calls", "gaps", stack_gaps_json(gaps)),
+			err);
+	puts("no calls were recorded");
+	stack_gaps_print(stdout, gaps);
+	return 0;
 }
 
 static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp_err *err)
@@ -187,10 +213,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 		return 0;
 	}
 	if (!spans.n)
-		return damaged
-			? r
-			: lp_err_set(err, -ENOENT,
-				  "there are no calls in it; 'limpet stack run' records them");
+		return damaged ? r : empty_print(opt, &spans.gaps, err);
 	r = drive_choose(opt, spans.drive, &drives, &drive, err);
 	if (r < 0)
 		return r;
@@ -200,6 +223,9 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	r = graph_join(&graph, err);
 	if (r == 0)
 		r = stack_metrics_compute(&graph, layer, drive, &metrics, err);
+	if (r == 0 && opt->layer && !metrics.n_calls)
+		r = lp_err_set(
+			err, -ENOENT, "there are no calls of %s in this recording", opt->layer);
 	if (r == 0)
 		r = print(opt, &metrics, err);
 	return r == 0 && damaged ? -EBADMSG : r;

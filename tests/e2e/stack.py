@@ -285,6 +285,7 @@ def test_mistakes(directory):
     bad(2, "name the program", "stack", "run")
     bad(2, "cannot run /nowhere/at/all", "stack", "run", "-o", "/tmp", "--", "/nowhere/at/all")
     bad(2, "there is no layer 'x'", "stack", "run", "--layers", "x", "--", "true")
+    bad(2, "neither a file nor a built-in configuration 'nosuch'", "stack", "run", "-c", "nosuch", "--", "true")
     bad(2, "cannot make a directory for spans", "stack", "run", "--scratch", directory + "/nowhere", "--", "true")
     ran = limpet("stack", "run", "-o", directory, "--layers", "posix,mpi-io", "--", "true")
     if "not installed" not in ran.err:
@@ -495,6 +496,29 @@ def test_gaps(directory):
     place.record("--layers", "posix,hdf5")
     text = good("stack", "show", place.path("data"))
     check("the layer hdf5 was never called" in text, text)
+    ran = limpet("stack", "show", "--layer", "hdf5", place.path("data"))
+    check(ran.code == 2 and "there are no calls of hdf5 in this recording" in ran.err, str(ran))
+
+
+def test_nothing(directory):
+    """A recording without calls says why, and visits of regions are no calls."""
+    place = Place(directory, "pattern.c")
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\nregions: [nosuch]\n")
+    for options in [], ["--summary"]:
+        summary = place.record("-c", place.path("stack.yaml"), *options)
+        check(summary["spans"] == 0 and summary["called"] == [], summary)
+        text = good("stack", "show", place.path("data"))
+        check("the program never entered a region" in text and "never called" not in text, text)
+        check(json.loads(good("stack", "show", "--json", place.path("data")))["gaps"]["unentered"] is True, text)
+    ran = limpet("stack", "show", "--csv", place.path("data"))
+    check(ran.code == 2 and "no calls were recorded" in ran.err, str(ran))
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\nregions: [writing]\ndrive: nosuch\n")
+    summary = place.record("-c", place.path("stack.yaml"))
+    ran = limpet("stack", "show", "--json", place.path("data"))
+    check("names the drive 'nosuch'" in ran.err and ran.code == 0, str(ran))
+    check(summary["spans"] == json.loads(ran.out)["n_calls"] > 0, summary)
 
 
 def test_collective_only(directory):

@@ -14,7 +14,8 @@ static void test_remark(void **state)
 		.unserved = 1u << 3 | 1u << STACK_POSIX,
 		.n_ranks = 4,
 		.ranks_seen = 3};
-	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1 | 1u << 3), back = {0};
+	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1 | 1u << 3, false),
+			  back = {0};
 	char text[STACK_GAPS_TEXT], *printed = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&printed, &size);
@@ -55,16 +56,38 @@ static void test_remark(void **state)
 static void test_none(void **state)
 {
 	const struct spans_totals t = {.called = 1u << STACK_POSIX};
-	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX);
+	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX, false);
 
 	(void)state;
 	assert_false(stack_gaps_any(&g));
 }
 
+/* Layers outside of the regions are not watched, so it is unknown whether they were called. */
+static void test_regions(void **state)
+{
+	const struct spans_totals visited = {.visits = 1},
+				  summed = {.sums.items[STACK_POSIX][SPAN_MARK].calls = 1},
+				  never = {.processes = 1};
+	struct stack_gaps g = stack_gaps_of(&never, 1u << STACK_POSIX, true), back = {0};
+	char text[STACK_GAPS_TEXT];
+
+	(void)state;
+	assert_true(g.unentered && stack_gaps_any(&g));
+	assert_int_equal(g.uncalled, 0);
+	stack_gaps_format(&g, text);
+	stack_gaps_add(&back, text);
+	assert_true(back.unentered);
+	g = stack_gaps_of(&visited, 1u << STACK_POSIX, true);
+	assert_false(g.unentered);
+	assert_int_equal(g.uncalled, 1u << STACK_POSIX);
+	assert_false(stack_gaps_of(&summed, 1u << STACK_POSIX, true).unentered);
+	assert_false(stack_gaps_of(&never, 1u << STACK_POSIX, false).unentered);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_remark), cmocka_unit_test(test_none)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_remark),
+		cmocka_unit_test(test_none), cmocka_unit_test(test_regions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

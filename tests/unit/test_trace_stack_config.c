@@ -122,6 +122,8 @@ static void test_errors(void **state)
 		"stack.yaml:2: disk accesses and power need the layer 'block'");
 	expect_error("layers: [posix]\nmetrics: [servers]\n",
 		"stack.yaml:2: servers are seen in the layers 'server', 'storage' and 'block'");
+	expect_error("layers: [posix]\nmetrics: [latency, communication]\n",
+		"stack.yaml:2: communication is seen in the layers 'hdf5', 'pnetcdf' and 'mpi-io'");
 	expect_error("layers: [posix]\nmetrics: [latenc]\n",
 		"stack.yaml:2: there is no metric 'latenc'; did you mean 'latency'?");
 	expect_error("layers: [library]\n",

@@ -7,14 +7,29 @@
 
 #define KIND "kind=stack-gaps"
 
-struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded)
+static bool was_entered(const struct spans_totals *t)
 {
+	bool entered = t->visits > 0;
+
+	for (unsigned i = 0; i < layers_n && !entered; i++)
+		entered = t->sums.items[i][SPAN_MARK].calls > 0;
+	return entered;
+}
+
+struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded, bool in_regions)
+{
+	bool unentered = in_regions && !was_entered(t);
+
+	/* Outside of the regions nobody looks which layers are called. */
+	if (unentered)
+		recorded = 0;
 	return (struct stack_gaps){.lost = t->lost,
 		.killed = t->killed,
 		.open = t->open,
 		.damaged = t->damaged,
 		.n_ranks = t->n_ranks,
 		.ranks_seen = t->ranks_seen,
+		.unentered = unentered,
 		.uncalled = recorded & ~t->called,
 		.unserved = recorded & ~t->called & t->unserved};
 }
@@ -22,17 +37,17 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded)
 bool stack_gaps_any(const struct stack_gaps *g)
 {
 	return g->lost || g->killed || g->open || g->damaged || g->n_ranks > g->ranks_seen ||
-		g->uncalled || g->gone || g->late;
+		g->unentered || g->uncalled || g->gone || g->late;
 }
 
 void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
 {
 	snprintf(buf, STACK_GAPS_TEXT,
 		KIND " lost=%" PRIu64 " killed=%" PRIu64 " open=%" PRIu64 " damaged=%" PRIu64
-		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32 " unserved=%" PRIu32
-		     " gone=%" PRIu64 " late=%" PRIu64,
-		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->uncalled,
-		g->unserved, g->gone, g->late);
+		     " ranks=%" PRId64 " seen=%" PRId64 " unentered=%d uncalled=%" PRIu32
+		     " unserved=%" PRIu32 " gone=%" PRIu64 " late=%" PRIu64,
+		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->unentered,
+		g->uncalled, g->unserved, g->gone, g->late);
 }
 
 /* The number behind " key=", 0: there is none. */
@@ -53,6 +68,7 @@ void stack_gaps_add(struct stack_gaps *g, const char *remark)
 	g->damaged += number_of(remark, " damaged=");
 	g->n_ranks += (int64_t)(number_of(remark, " ranks=") & INT32_MAX);
 	g->ranks_seen += (int64_t)(number_of(remark, " seen=") & INT32_MAX);
+	g->unentered |= number_of(remark, " unentered=") != 0;
 	g->uncalled |= (uint32_t)number_of(remark, " uncalled=");
 	g->unserved |= (uint32_t)number_of(remark, " unserved=");
 	g->gone += number_of(remark, " gone=");
@@ -94,6 +110,10 @@ void stack_gaps_print_daemons(FILE *out, uint64_t gone, uint64_t late)
 
 void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 {
+	if (g->unentered)
+		fputs("the program never entered a region of the configuration, so that none of "
+		      "its calls was recorded\n",
+			out);
 	uncalled_print(out, g->uncalled, g->unserved);
 	if (g->lost)
 		fprintf(out, "%" PRIu64 " calls are missing: there was no memory for them\n",
@@ -132,10 +152,10 @@ static json_t *layers_json(uint32_t mask)
 
 json_t *stack_gaps_json(const struct stack_gaps *g)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I}", "lost",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:I, s:I}", "lost",
 		(json_int_t)g->lost, "killed", (json_int_t)g->killed, "open", (json_int_t)g->open,
 		"damaged", (json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
-		(json_int_t)g->ranks_seen, "uncalled", layers_json(g->uncalled), "unserved",
-		layers_json(g->unserved), "daemons_ended", (json_int_t)g->gone, "daemons_late",
-		(json_int_t)g->late);
+		(json_int_t)g->ranks_seen, "unentered", g->unentered, "uncalled",
+		layers_json(g->uncalled), "unserved", layers_json(g->unserved), "daemons_ended",
+		(json_int_t)g->gone, "daemons_late", (json_int_t)g->late);
 }

@@ -12,15 +12,17 @@ struct stack_gaps {
 	uint64_t lost, killed, open, damaged;
 	uint64_t gone, late; /* daemons that ended, and that were found later than others */
 	int64_t n_ranks, ranks_seen;
+	bool unentered;	   /* the regions of the configuration were never entered */
 	uint32_t uncalled; /* 1 << place in layers[]: recorded, but never called */
 	uint32_t
 		unserved; /* ... of which the program has a library that limpet was not built for */
 };
 
-#define STACK_GAPS_TEXT 256
+#define STACK_GAPS_TEXT 320
 
-/* What totals leave to be desired. The layers `recorded` were to be recorded by libraries. */
-struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded);
+/* What totals leave to be desired. The layers `recorded` were to be recorded by libraries, of all
+ * of the program or `in_regions` only. */
+struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded, bool in_regions);
 
 bool stack_gaps_any(const struct stack_gaps *g);
 

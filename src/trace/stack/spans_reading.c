@@ -221,7 +221,7 @@ static int span_take(
 	s.object = at->inode || at->device ? object_name(f, at->device, at->inode) : "";
 	if (s.end_ns < s.start_ns)
 		s.end_ns = s.start_ns;
-	r->totals.spans++;
+	*(s.op == SPAN_MARK ? &r->totals.visits : &r->totals.spans) += 1;
 	r->totals.open += open;
 	return r->fn(r->ctx, &s);
 }

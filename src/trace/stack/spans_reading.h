@@ -13,8 +13,9 @@
 
 struct spans_totals {
 	uint64_t processes, spans;
-	uint64_t lost; /* calls for which programs had no room */
-	uint64_t open; /* spans that never ended */
+	uint64_t visits; /* of regions of the program; not counted in `spans` */
+	uint64_t lost;	 /* calls for which programs had no room */
+	uint64_t open;	 /* spans that never ended */
 	uint64_t
 		killed; /* processes that did not end by themselves, though they called something */
 	uint64_t damaged;     /* records, or files, that make no sense */

@@ -287,8 +287,8 @@ static void program_stop(struct spans_run *r)
 /* What is missing goes into the archive. */
 static void gaps_note(struct spans_run *r)
 {
-	struct stack_gaps gaps = stack_gaps_of(
-		spans_reading_totals(r->reading), r->config->stack->layers & ~LAYERS_IN_KERNEL);
+	struct stack_gaps gaps = stack_gaps_of(spans_reading_totals(r->reading),
+		r->config->stack->layers & ~LAYERS_IN_KERNEL, r->config->stack->n_regions > 0);
 	char text[STACK_GAPS_TEXT];
 
 	if (!stack_gaps_any(&gaps))

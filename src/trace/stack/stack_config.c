@@ -280,10 +280,14 @@ static int metrics_check(const struct yaml_doc *doc, const struct reading *rd)
 {
 	const struct stack_config *c = rd->c;
 	uint32_t of_disks = 1u << WANTED_DISK_ACCESSES | 1u << WANTED_POWER;
+	uint32_t collective = (1u << STACK_POSIX) - (1u << (STACK_LIBRARY + 1));
 
 	if (c->metrics & of_disks && !has_side(c, LAYER_DISK))
 		return yaml_doc_error(
 			doc, rd->metrics, "disk accesses and power need the layer 'block'");
+	if (c->metrics >> WANTED_COMMUNICATION & 1 && !(c->layers & collective))
+		return yaml_doc_error(doc, rd->metrics,
+			"communication is seen in the layers 'hdf5', 'pnetcdf' and 'mpi-io'");
 	if (c->metrics >> WANTED_SERVERS & 1 && !has_side(c, LAYER_SERVER))
 		return yaml_doc_error(doc, rd->metrics,
 			"servers are seen in the layers 'server', 'storage' and 'block'");
@@ -379,6 +383,11 @@ int stack_config_load(const char *name, struct stack_config *ret, struct lp_err 
 
 	if (r != 0)
 		return r < 0 ? r : 0;
+	if (access(name, F_OK) < 0 && errno == ENOENT)
+		return lp_err_set(err, -ENOENT,
+			"there is neither a file nor a built-in configuration '%s'; 'limpet stack "
+			"layers' lists the latter",
+			name);
 	r = file_slurp(name, FILE_MAX, &text, &len, err);
 	return r < 0 ? r : stack_config_parse(text, len, name, ret, err);
 }
