@@ -6,12 +6,12 @@
 Worst case: 4 kB writes into a file in memory. The program measures the CPU time of its own loop, so neither starting
 nor writing the archive counts. FLASH: the FLASH I/O benchmark of PnetCDF (--flash, see docs/stack-flash.md) and the
 same I/O over HDF5 (bench/stack/flash_hdf5.c), two ranks on a disk or memory in $TMPDIR; there the CPU time of mpirun,
-ranks and limpet counts.
+ranks and limpet counts, and the time until mpirun ends, which other work on the machine disturbs more.
 
 Runs alternate: the program alone, with the libraries loaded and nothing recorded (a region that never begins), with
 every call recorded, with sums only, and (root) with its disks watched in the kernel; with --others also under strace
 -f, ltrace and uftrace if they are installed (with fewer calls, because they take long). Prints ratios of CPU times: of
-the medians, and of the smallest. Bytes per call are those of the archive.
+the medians, and of the smallest (of FLASH also of the times until the end). Bytes per call are those of the archive.
 """
 import argparse
 import json
@@ -21,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = r"""
@@ -113,11 +114,12 @@ def worst_case(options, directory):
 
 
 def job(command):
-    """CPU time of a command and all its children."""
+    """CPU time of a command and all its children, and the time until it ends."""
+    begin = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - begin
 
 
 def flash(options, directory, title, config, program):
@@ -126,15 +128,18 @@ def flash(options, directory, title, config, program):
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", "2", *program]
     ways = {"alone": [], "recorded": stack_run(options, directory, "-c", config),
             "summed up (--summary)": stack_run(options, directory, "-c", config, "--summary")}
-    figures = {way: [] for way in ways}
+    cpu, wall = {way: [] for way in ways}, {way: [] for way in ways}
     per_call = 0
     for _ in range(options.rounds):
         for way, prefix in ways.items():
-            figures[way].append(job([*prefix, *command]))
+            used, lasted = job([*prefix, *command])
+            cpu[way].append(used)
+            wall[way].append(lasted)
             if way == "recorded":
                 per_call = archive_bytes(options, directory)
             shutil.rmtree(os.path.join(directory, "data"), ignore_errors=True)
-    table(title, figures, "s of CPU")
+    table(title, cpu, "s of CPU")
+    table(title, wall, "s")
     print(f"{per_call:.1f} bytes per call in the archive\n")
 
 
