@@ -95,6 +95,7 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	const struct spans_totals *t = spans_run_totals(run);
 	struct stack_gaps gaps = stack_gaps_of(t, c->layers & ~LAYERS_IN_KERNEL, c->n_regions > 0);
 	struct kernel_run_totals k = {0};
+	uint64_t calls;
 
 	if (kernel)
 		k = kernel_run_totals(kernel);
@@ -113,17 +114,19 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	stack_gaps_print(stderr, &gaps);
 	if (kernel)
 		stack_kernel_gaps(c->layers, &k);
+	calls = t->spans + k.spans.spans;
 	if (t->sums.any) {
 		fprintf(stderr,
-			"sums of %" PRIu64
-			" processes are in %s; 'limpet stack show' prints them\n",
-			t->processes, stats->spool.path);
+			"sums of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
+			t->processes, t->processes == 1 ? "process" : "processes",
+			stats->spool.path);
 		return 0;
 	}
 	fprintf(stderr,
-		"%" PRIu64 " calls of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
-		t->spans + k.spans.spans, t->processes, t->processes == 1 ? "process" : "processes",
-		stats->spool.path);
+		"%" PRIu64 " %s of %" PRIu64 " %s %s in %s; 'limpet stack show' prints %s\n", calls,
+		calls == 1 ? "call" : "calls", t->processes,
+		t->processes == 1 ? "process" : "processes", calls == 1 ? "is" : "are",
+		stats->spool.path, calls == 1 ? "it" : "them");
 	return 0;
 }
 

@@ -212,6 +212,9 @@ def test_show(directory):
     call = of_file(place.calls())[3]
     text = good("stack", "show", "--call", f"{call['rank']}:{call['number']}", place.path("data"))
     check("posix write 4.1 kB at 8192 of" in text and "|####" in text, text)
+    call = next(c for c in of_file(place.calls()) if c["size"] == 65536)
+    text = good("stack", "show", "--call", f"{call['rank']}:{call['number']}", place.path("data"))
+    check(" 11.0 kB at 90000 of" in text, f"a short read: {text}")
     rows = list(csv.DictReader(io.StringIO(good("stack", "show", "--csv", place.path("data")))))
     check(len(rows) == len(place.calls()), f"{len(rows)} rows")
     check(sum(int(r["result"]) for r in rows if r["function"] == "write") == 10 * 4096 + 5, rows)

@@ -62,6 +62,27 @@ static void test_none(void **state)
 	assert_false(stack_gaps_any(&g));
 }
 
+static void test_one(void **state)
+{
+	const struct stack_gaps g = {.lost = 1, .killed = 1, .open = 1, .damaged = 1, .gone = 1};
+	char *printed = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&printed, &size);
+
+	(void)state;
+	assert_non_null(out);
+	stack_gaps_print(out, &g);
+	fclose(out);
+	assert_string_equal(printed,
+		"1 call is missing: there was no memory for it\n"
+		"1 process ended without a normal exit (killed, _exit or exec); what it did until "
+		"then is recorded\n"
+		"1 call never ended\n"
+		"1 record is invalid and left out\n"
+		"1 daemon ended while watched; requests that it had not answered never ended\n");
+	free(printed);
+}
+
 /* Layers outside of the regions are not watched, so it is unknown whether they were called. */
 static void test_regions(void **state)
 {
@@ -87,7 +108,8 @@ static void test_regions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_remark),
-		cmocka_unit_test(test_none), cmocka_unit_test(test_regions)};
+		cmocka_unit_test(test_none), cmocka_unit_test(test_one),
+		cmocka_unit_test(test_regions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

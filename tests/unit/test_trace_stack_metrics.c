@@ -251,7 +251,7 @@ static void test_texts(void **state)
 		("posix            3     1.0 kB      23 ns     30 ns      70 ns          -       "
 		 "16.7 GB/s"),
 		"spent 50 ns (42%) outside of the I/O below them",
-		"1 calls of posix were made outside of calls of mpi-io\n",
+		"1 call of posix was made outside of calls of mpi-io\n",
 		"       0:0    100 ns  MPI_File_write_at_all 1.0 kB at 4096 of /x\n",
 		"mpi-io 50 ns, posix 50 ns\n", NULL};
 	static const char *const waterfall[] = {

@@ -116,8 +116,8 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 			out);
 	uncalled_print(out, g->uncalled, g->unserved);
 	if (g->lost)
-		fprintf(out, "%" PRIu64 " calls are missing: there was no memory for them\n",
-			g->lost);
+		fprintf(out, "%" PRIu64 " %s missing: there was no memory for %s\n", g->lost,
+			g->lost == 1 ? "call is" : "calls are", g->lost == 1 ? "it" : "them");
 	if (g->killed)
 		fprintf(out,
 			"%" PRIu64
@@ -129,7 +129,8 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 		fprintf(out, "%" PRIu64 " %s never ended\n", g->open,
 			g->open == 1 ? "call" : "calls");
 	if (g->damaged)
-		fprintf(out, "%" PRIu64 " records are invalid and are left out\n", g->damaged);
+		fprintf(out, "%" PRIu64 " %s invalid and left out\n", g->damaged,
+			g->damaged == 1 ? "record is" : "records are");
 	stack_gaps_print_daemons(out, g->gone, g->late);
 	if (g->n_ranks > g->ranks_seen)
 		fprintf(out,

@@ -84,6 +84,11 @@ static void layers_print(FILE *out, const struct stack_metrics *m)
 	}
 }
 
+static const char *call_word(uint64_t n)
+{
+	return n == 1 ? "call" : "calls";
+}
+
 /* What calls cost each server. */
 static void servers_print(FILE *out, const struct stack_metrics *m)
 {
@@ -166,14 +171,16 @@ static void unjoined_print(FILE *out, const struct stack_metrics *m)
 		if (u->spans)
 			fprintf(out,
 				"%" PRIu64
-				" calls of %s (%s) could not be joined with calls above them\n",
-				u->spans, layers[i].name, bytes_text((double)u->bytes, bytes));
+				" %s of %s (%s) could not be joined with calls above %s\n",
+				u->spans, call_word(u->spans), layers[i].name,
+				bytes_text((double)u->bytes, bytes), u->spans == 1 ? "it" : "them");
 		if (m->outside[i])
-			fprintf(out, "%" PRIu64 " calls of %s were made outside of calls of %s\n",
-				m->outside[i], layers[i].name, layers[m->layer].name);
+			fprintf(out, "%" PRIu64 " %s of %s %s made outside of calls of %s\n",
+				m->outside[i], call_word(m->outside[i]), layers[i].name,
+				m->outside[i] == 1 ? "was" : "were", layers[m->layer].name);
 		if (m->layers[i].open)
-			fprintf(out, "%" PRIu64 " calls of %s never ended\n", m->layers[i].open,
-				layers[i].name);
+			fprintf(out, "%" PRIu64 " %s of %s never ended\n", m->layers[i].open,
+				call_word(m->layers[i].open), layers[i].name);
 	}
 }
 
@@ -276,13 +283,25 @@ static void split_print(FILE *out, const struct stack_metrics *m, const struct s
 	call_servers_print(out, m, call);
 }
 
+/* The size of a call. A program may ask the C library for far more than there is, and gets what
+ * there is; results in other layers are not always bytes. */
+static int64_t what_size(const struct span *s)
+{
+	if (!s->size)
+		return s->result > 0 ? s->result : 0;
+	return s->result > 0 && s->result < s->size && !strcmp(s->layer, layers[STACK_POSIX].name)
+		? s->result
+		: s->size;
+}
+
 static void what_print(FILE *out, const struct span *s)
 {
 	char function[NAME_TEXT + 4], object[NAME_TEXT + 4], bytes[32];
+	int64_t size = what_size(s);
 
 	fputs(name_text(s->function, function), out);
-	if (s->size || s->result > 0)
-		fprintf(out, " %s", bytes_text((double)(s->size ? s->size : s->result), bytes));
+	if (size)
+		fprintf(out, " %s", bytes_text((double)size, bytes));
 	if (s->offset != SPAN_NO_OFFSET)
 		fprintf(out, " at %" PRId64, s->offset);
 	if (*s->object)
@@ -316,7 +335,7 @@ void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
 {
 	char span[32];
 
-	fprintf(out, "%zu calls of %s by %" PRIu32 " %s, in %s\n\n", m->n_calls,
+	fprintf(out, "%zu %s of %s by %" PRIu32 " %s, in %s\n\n", m->n_calls, call_word(m->n_calls),
 		layers[m->layer].name, m->n_processes,
 		m->n_processes == 1 ? "process" : "processes",
 		time_text(m->last_ns - m->first_ns, span));
