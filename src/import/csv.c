@@ -374,8 +374,9 @@ static bool source_learn(struct csv_source *s, size_t max_values)
 	if (csv_rows_sort(&s->rows) < 0)
 		return true; /* no interval; the first batch will fail for the same reason */
 	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n, &usual);
-	if (usual)
-		s->base.interval_us = source_interval_us(s, s->base.interval_us);
+	if (!usual)
+		s->base.interval_us = csv_steps_about_us(&s->rows, s->series.names.n);
+	s->base.interval_us = source_interval_us(s, s->base.interval_us);
 	return usual;
 }
 

@@ -117,5 +117,35 @@ def test_unknown_meaning(directory):
     check("--worse" in limpet("diagnose", directory + "/zorp.csv").out, "the text says it, too")
 
 
+def late_samples(path, step_s, slow=None):
+    """Four hours of eight servers whose samples are late, each by another fraction of a second; the last two take
+    samples less often. Disk `slow` takes four times as long in the second half."""
+    rng = random.Random(7)
+    rows = []
+    for server in range(1, 9):
+        at = rng.uniform(0, step_s)
+        while at < 4 * 3600:
+            for disk in ("sda", "sdb"):
+                c = f"s{server}/disk:{disk}"
+                factor = 4 if c == slow and at > 2 * 3600 else 1
+                rows.append(f"{START + at:.6f},{c},await,{6 * factor * noise(rng):.3f}\n")
+            at += step_s * (3 if server > 6 else 1) * rng.uniform(1, 1.3)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        f.writelines(rows)
+    return path
+
+
+def test_late_samples(directory):
+    """programs that sleep between samples have no two intervals alike; those that sleep longer are compared, too"""
+    for step_s in (2, 15):
+        path = late_samples(f"{directory}/late{step_s}.csv", step_s)
+        code, verdict = diagnose(path)
+        check(code == 0 and verdict["status"] == "ok", (step_s, verdict["status"], verdict["unknown"]))
+        for slow in ("s3/disk:sda", "s8/disk:sda"):
+            found = accused(diagnose(late_samples(path, step_s, slow))[1])
+            check(list(found) == [slow], (step_s, slow, found))
+
+
 if __name__ == "__main__":
     run_tests(tests_of(__name__))

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "import/csv_steps.h"
 #include "unit.h"
 
@@ -9,6 +10,17 @@ static void add(struct csv_rows *rows, uint32_t component, int64_t step, int ski
 	for (int64_t s = 0; s < 200; s += step) {
 		if (s / step % 10 >= skip)
 			csv_rows_add(rows, s * SEC, component, 0);
+	}
+}
+
+/* The same for 600 s with samples that are late, each by another time, and no two alike. */
+static void add_late(struct csv_rows *rows, uint32_t component, int64_t step)
+{
+	int64_t at = 0;
+
+	for (int64_t i = 0; at < 600 * SEC; i++) {
+		csv_rows_add(rows, at, component, 0);
+		at += step * SEC + i * 7919 % 997 * step * 100 + i;
 	}
 }
 
@@ -94,6 +106,40 @@ static void test_too_long(void **state)
 	assert_int_equal(interval(&rows, kinds, 2), SEC);
 }
 
+/* The intervals of a component differ from each other, as those of a program that sleeps do. */
+static void test_late_samples(void **state)
+{
+	static const uint32_t kinds[] = {0, 0, 0};
+	struct csv_rows rows;
+
+	(void)state;
+	csv_rows_init(&rows, 1);
+	add_late(&rows, 0, 1);
+	add_late(&rows, 1, 1);
+	add_late(&rows, 2, 5);
+	assert_int_equal(csv_rows_sort(&rows), 0);
+	assert_int_equal(csv_steps_about_us(&rows, 3), SEC);
+	assert_int_equal(interval(&rows, kinds, 3), 5 * SEC);
+}
+
+/* None is usual, but the most are of about one length; digits that are not noise remain. */
+static void test_about(void **state)
+{
+	static const int64_t spans[] = {1400, 1390, 1410, 30000, 1380, 1405, 2, 60000, 1420};
+	struct csv_rows rows;
+	int64_t at = 0;
+
+	(void)state;
+	csv_rows_init(&rows, 1);
+	assert_int_equal(csv_steps_about_us(&rows, 1), 0);
+	csv_rows_add(&rows, at, 0, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(spans); i++)
+		csv_rows_add(&rows, at += spans[i] * 1000, 0, 0);
+	assert_int_equal(csv_rows_sort(&rows), 0);
+	assert_int_equal(csv_steps_about_us(&rows, 1), 1405 * 1000);
+	csv_rows_release(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +148,8 @@ int main(void)
 		cmocka_unit_test(test_coarser_kind),
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_late_samples),
+		cmocka_unit_test(test_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
