@@ -250,9 +250,32 @@ static void source_fill(struct csv_source *s, size_t max_values)
 	}
 }
 
+/* Several values of a component at the same time: usually its name lacks a part that tells it from
+ * others, and most of the data is not used. */
+static void warn_replaced(const struct csv_source *s)
+{
+	const struct csv_batcher *b = &s->batcher;
+	const struct lp_component *c;
+	char at[TIME_TEXT_MAX], name[192];
+
+	if (!b->n_replaced)
+		return;
+	c = &s->base.catalogue->components[b->replaced];
+	snprintf(name, sizeof(name), "%s/%s:%s", c->observer,
+		s->base.catalogue->schemas[c->schema].kind, c->name);
+	safe_text_make(name);
+	lp_warn_raise(s->warn,
+		"%s: %" PRIu64
+		" values were replaced by a later one of the same component and time "
+		"(the first: %s at %s); does the name tell all components apart?",
+		s->base.path, b->n_replaced, name, time_format(b->replaced_us, at));
+}
+
 /* The end of the data: 0, or the error. */
 static int source_finish(struct csv_source *s, struct lp_err *err)
 {
+	if (!s->finished)
+		warn_replaced(s);
 	if (s->n_faults > WARNINGS_MAX && !s->finished)
 		lp_warn_raise(s->warn, "%s: %" PRIu64 " bad rows or values in all, %d shown",
 			s->base.path, s->n_faults, WARNINGS_MAX);

@@ -75,6 +75,19 @@ static int batch_place(
 	return 1;
 }
 
+/* Is another value of the same time lost? */
+static void note_replaced(struct csv_batcher *b, int64_t before, double value, uint32_t component)
+{
+	double old = lp_cell_to_real(before);
+
+	if (isnan(old) || isnan(value) || old == value)
+		return;
+	if (!b->n_replaced++) {
+		b->replaced = component;
+		b->replaced_us = b->batch->wall_us[b->batch->n_samples - 1];
+	}
+}
+
 /* Write the values of a row into the current sample. */
 static int batch_store(struct csv_batcher *b, const struct csv_rows *rows, size_t row,
 	const struct csv_component *c)
@@ -96,8 +109,10 @@ static int batch_store(struct csv_batcher *b, const struct csv_rows *rows, size_
 	for (size_t i = 0; i < rows->width; i++) {
 		int64_t *column = bk->columns[rows->column[row] + i];
 
-		if (column)
-			column[cell] = lp_cell_from_real(values[i]);
+		if (!column)
+			continue;
+		note_replaced(b, column[cell], values[i], c->id);
+		column[cell] = lp_cell_from_real(values[i]);
 	}
 	return 0;
 }

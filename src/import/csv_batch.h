@@ -10,6 +10,9 @@ struct csv_batcher {
 	size_t next;	  /* index in the order of the rows */
 	uint64_t n_batch; /* number of the current batch; a component's place is valid if it has the
 			   * same number */
+	uint64_t n_replaced; /* values instead of which a later, different one was taken */
+	uint32_t replaced;   /* the component of the first of them, */
+	int64_t replaced_us; /* and its time */
 };
 
 void csv_batcher_release(struct csv_batcher *b);

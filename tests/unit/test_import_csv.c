@@ -50,7 +50,10 @@ static void collect_warning(void *ctx, const char *text)
 {
 	struct strbuf *sb = ctx;
 	const char *line = strstr(text, "line ");
+	size_t path = strlen(file);
 
+	if (!line && !strncmp(text, file, path))
+		line = text + path + strlen(": ");
 	strbuf_printf(sb, "%s\n", line ? line : text);
 }
 
@@ -178,8 +181,19 @@ static void test_order_does_not_matter(void **state)
 static void test_the_later_row_wins(void **state)
 {
 	(void)state;
-	good_content_is(LONG_HEADER "2,a/disk:x,m,1\n1,a/disk:x,m,5\n2,a/disk:x,m,7\n", NULL,
-		"a/disk:x 00:00:01Z m=5\na/disk:x 00:00:02Z m=7\n");
+	content_is(LONG_HEADER "2,a/disk:x,m,1\n1,a/disk:x,m,5\n2,a/disk:x,m,7\n", NULL, NULL,
+		"a/disk:x 00:00:01Z m=5\na/disk:x 00:00:02Z m=7\n", 0,
+		"1 values were replaced by a later one of the same component and time (the first: "
+		"a/disk:x at 1970-01-01T00:00:02Z); does the name tell all components apart?\n");
+}
+
+/* The same value again, and values of other metrics, replace nothing. */
+static void test_repeated_rows(void **state)
+{
+	(void)state;
+	good_content_is(LONG_HEADER "1,a/disk:x,m,5\n1,a/disk:x,n,6\n1,a/disk:x,m,5\n"
+				    "1,a/disk:x,n,NA\n1,a/disk:x,n,7\n",
+		NULL, "a/disk:x 00:00:01Z m=5 n=7\n");
 }
 
 static void test_named_columns(void **state)
@@ -651,6 +665,7 @@ int main(void)
 		TEST(test_long_form),
 		TEST(test_order_does_not_matter),
 		TEST(test_the_later_row_wins),
+		TEST(test_repeated_rows),
 		TEST(test_named_columns),
 		TEST(test_keys_may_share_a_name),
 		TEST(test_schemas_grow_between_chunks),
