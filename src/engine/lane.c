@@ -171,6 +171,8 @@ static int lane_turn(struct lane *l, struct lp_err *err)
 /* The work between windows, at `done`: an epoch, a check for new components, or nothing. */
 static int lane_pause(struct lane *l, struct lp_err *err)
 {
+	if (l->done % HORIZON_EPOCH_NEW == 0)
+		table_builder_share(l->builder, l->done * l->params.win_shift);
 	if (l->done % HORIZON_EPOCH == 0)
 		return lane_turn(l, err);
 	if (l->done % HORIZON_EPOCH_NEW == 0 &&

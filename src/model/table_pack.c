@@ -107,7 +107,7 @@ static int page_unpack(struct table_pages *p, struct cursor *from)
 	if (image.n_set > TABLE_PAGE_SLOTS)
 		return -EBADMSG;
 	*page = (struct table_page){.number = image.number, .n_set = (uint32_t)image.n_set};
-	page->values = malloc(page_size(p->narrow));
+	page->values = table_cells_new(p->narrow);
 	if (!page->values)
 		return -ENOMEM;
 	memcpy(page->values, values, page_size(p->narrow));

@@ -5,15 +5,63 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The memory of a page, including that of the allocator. */
+/* What is in front of the values of a page. */
+struct cells {
+	uint64_t n_users; /* pages */
+	double values[];  /* or floats */
+};
+
+static size_t values_size(bool narrow)
+{
+	return TABLE_PAGE_SLOTS * (narrow ? sizeof(float) : sizeof(double));
+}
+
+static struct cells *cells_of(void *values)
+{
+	return (struct cells *)((char *)values - offsetof(struct cells, values));
+}
+
+void *table_cells_new(bool narrow)
+{
+	struct cells *c = malloc(sizeof(*c) + values_size(narrow));
+
+	if (!c)
+		return NULL;
+	c->n_users = 1;
+	return c->values;
+}
+
+void table_cells_release(void *values)
+{
+	if (values && !--cells_of(values)->n_users)
+		free(cells_of(values));
+}
+
+static bool page_is_shared(const struct table_page *page)
+{
+	return page->shared && cells_of(page->values)->n_users > 1;
+}
+
+/* The memory of the values of a page, including that of the allocator. */
+static size_t cells_bytes(const struct table_pages *p)
+{
+	return values_size(p->narrow) + 16;
+}
+
+/* The same with the page itself. */
 static size_t page_bytes(const struct table_pages *p)
 {
-	size_t cell = p->narrow ? sizeof(float) : sizeof(double);
+	return cells_bytes(p) + sizeof(struct table_page);
+}
 
-	return TABLE_PAGE_SLOTS * cell + sizeof(struct table_page) + 16;
+/* The part of it that is gone with the page. */
+static size_t page_bytes_own(const struct table_pages *p, const struct table_page *page)
+{
+	return page_is_shared(page) ? sizeof(*page) : page_bytes(p);
 }
 
 static double page_get(const struct table_pages *p, const struct table_page *page, int64_t slot)
@@ -58,14 +106,18 @@ static int64_t page_first(int64_t number)
 void pages_release(struct table_pages *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		free(p->items[i].values);
+		table_cells_release(p->items[i].values);
 	free(p->items);
 	*p = (struct table_pages){.narrow = p->narrow};
 }
 
 uint64_t pages_bytes(const struct table_pages *p)
 {
-	return (uint64_t)p->n * page_bytes(p);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		bytes += page_bytes_own(p, &p->items[i]);
+	return bytes;
 }
 
 /* The first page with this number or a larger one. */
@@ -107,6 +159,28 @@ static int budget_take(struct table_budget *budget, const struct table_pages *p,
 	return 0;
 }
 
+/* Prepare a page for a change: it gets values of its own. These are less than what the budget had
+ * room for before they were shared. */
+static int page_own(
+	const struct table_pages *p, struct table_page *page, struct table_budget *budget)
+{
+	void *values;
+
+	if (!page_is_shared(page)) {
+		page->shared = false;
+		return 0;
+	}
+	values = table_cells_new(p->narrow);
+	if (!values)
+		return -ENOMEM;
+	memcpy(values, page->values, values_size(p->narrow));
+	table_cells_release(page->values);
+	page->values = values;
+	page->shared = false;
+	budget->used += cells_bytes(p);
+	return 0;
+}
+
 static int page_add(struct table_pages *p, size_t at, int64_t number, struct table_budget *budget)
 {
 	struct table_page page = {.number = number};
@@ -114,10 +188,9 @@ static int page_add(struct table_pages *p, size_t at, int64_t number, struct tab
 
 	if (r < 0)
 		return r;
-	page.values = malloc(
-		TABLE_PAGE_SLOTS * (p->narrow ? sizeof(*page.narrow) : sizeof(*page.values)));
+	page.values = table_cells_new(p->narrow);
 	if (!page.values || page_insert(p, at, &page) < 0) {
-		free(page.values);
+		table_cells_release(page.values);
 		budget->used -= page_bytes(p);
 		return -ENOMEM;
 	}
@@ -143,6 +216,8 @@ int pages_put(struct table_pages *p, int64_t slot, double value, struct table_bu
 		p->at = at;
 	}
 	page = &p->items[p->at];
+	if (page_own(p, page, budget) < 0)
+		return -ENOMEM;
 	slot -= page_first(number);
 	page->n_set += !page_is_set(p, page, slot);
 	page_set(p, page, slot, value);
@@ -302,29 +377,79 @@ void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *
 		ret[at] = NAN;
 }
 
-void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget)
+/* Forget some slots of a page. */
+static int page_clear(const struct table_pages *p, struct table_page *page, int64_t from,
+	int64_t end, struct table_budget *budget)
+{
+	int64_t first, behind;
+
+	page_clip(page, from, end, &first, &behind);
+	if (behind - first == TABLE_PAGE_SLOTS) {
+		page->n_set = 0;
+		return 0;
+	}
+	if (page_own(p, page, budget) < 0)
+		return -ENOMEM;
+	for (int64_t s = first; s < behind; s++) {
+		page->n_set -= page_is_set(p, page, s);
+		page_set(p, page, s, lp_cell_to_real(TABLE_VALUE_UNSET));
+	}
+	return 0;
+}
+
+int pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget)
 {
 	size_t n = page_search(p, page_of(from));
+	int r = 0;
 
 	for (size_t i = n; i < p->n; i++) {
 		struct table_page *page = &p->items[i];
-		int64_t first, behind;
 
-		if (page_first(page->number) < end) {
-			page_clip(page, from, end, &first, &behind);
-			for (int64_t s = first; s < behind; s++) {
-				page->n_set -= page_is_set(p, page, s);
-				page_set(p, page, s, lp_cell_to_real(TABLE_VALUE_UNSET));
-			}
+		if (r == 0 && page_first(page->number) < end) {
+			r = page_clear(p, page, from, end, budget);
 			if (!page->n_set) {
-				free(page->values);
-				budget->used -= page_bytes(p);
+				budget->used -= page_bytes_own(p, page);
+				table_cells_release(page->values);
 				continue;
 			}
 		}
 		p->items[n++] = *page;
 	}
 	p->n = n;
+	return r;
+}
+
+/* Is there another page with the same values, of which this one has a copy? */
+static bool page_is_copy(
+	const struct table_pages *p, const struct table_page *page, const struct table_page *like)
+{
+	return page->number == like->number && page->values != like->values &&
+		page->n_set == like->n_set && !page_is_shared(page) &&
+		!memcmp(page->values, like->values, values_size(p->narrow));
+}
+
+void pages_share(
+	struct table_pages *p, struct table_pages *like, int64_t end, struct table_budget *budget)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct table_page *page = &p->items[i];
+
+		if (page_first(page->number) + TABLE_PAGE_SLOTS > end)
+			break;
+		while (at < like->n && like->items[at].number < page->number)
+			at++;
+		if (at == like->n)
+			break;
+		if (!page_is_copy(p, page, &like->items[at]))
+			continue;
+		table_cells_release(page->values);
+		page->values = like->items[at].values;
+		page->shared = like->items[at].shared = true;
+		cells_of(page->values)->n_users++;
+		budget->used -= cells_bytes(p);
+	}
 }
 
 /* Values replace earlier ones. */
@@ -341,6 +466,7 @@ static void page_overlay(
 
 int pages_join(struct table_pages *p, struct table_pages *later, struct table_budget *budget)
 {
+	struct table_budget elsewhere = {0}; /* `later` has another one */
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < later->n; i++) {
@@ -348,10 +474,14 @@ int pages_join(struct table_pages *p, struct table_pages *later, struct table_bu
 		size_t at = page_search(p, page->number);
 
 		if (at < p->n && p->items[at].number == page->number) {
-			page_overlay(p, &p->items[at], page);
+			r = page_own(p, &p->items[at], budget);
+			if (r == 0)
+				page_overlay(p, &p->items[at], page);
 			continue;
 		}
-		r = budget_take(budget, p, page_first(page->number));
+		r = page_own(later, page, &elsewhere);
+		if (r == 0)
+			r = budget_take(budget, p, page_first(page->number));
 		if (r == 0)
 			r = page_insert(p, at, page);
 		if (r == 0)
@@ -393,6 +523,10 @@ int pages_shift(
 		pages_release(&moved);
 		return r;
 	}
-	pages_drop(p, from, end, budget);
+	r = pages_drop(p, from, end, budget);
+	if (r < 0) {
+		pages_release(&moved);
+		return r;
+	}
 	return pages_join(p, &moved, budget);
 }

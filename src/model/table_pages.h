@@ -25,12 +25,18 @@ static inline bool table_value_set(double value)
 
 struct table_page {
 	int64_t number; /* slots from number * TABLE_PAGE_SLOTS on */
-	union {		/* TABLE_PAGE_SLOTS values, */
+	union {		/* TABLE_PAGE_SLOTS values, of table_cells_new(); */
 		double *values;
 		float *narrow; /* for narrow pages */
 	};
 	uint32_t n_set; /* the number of values */
+	bool shared;	/* another row may have the same values in memory */
 };
+
+/* The values of a page, not initialised; NULL: out of memory. Pages of several rows may share them
+ * (pages_share()); the last one to release them frees them. NULL may be released. */
+void *table_cells_new(bool narrow);
+void table_cells_release(void *values);
 
 struct table_pages {
 	struct table_page *items; /* sorted by number */
@@ -41,7 +47,7 @@ struct table_pages {
 
 void pages_release(struct table_pages *p);
 
-/* The memory of the pages. */
+/* The memory of the pages, without values that another row has as well. */
 uint64_t pages_bytes(const struct table_pages *p);
 
 /* Set the value of a slot. -EFBIG: beyond the budget. */
@@ -68,8 +74,13 @@ void pages_span_in(const struct table_pages *p, int64_t first, uint32_t n, uint3
 /* Copy the slots first .. first + n - 1; missing values are NaN. */
 void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret);
 
-/* Forget the slots from .. end - 1. */
-void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget);
+/* Forget the slots from .. end - 1. 0 or -ENOMEM. */
+int pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget);
+
+/* Use the memory of `like`, a row of the same builder and width, for all pages before slot `end`
+ * that are the same to the byte. A row that changes a shared page gets a copy of its own. */
+void pages_share(
+	struct table_pages *p, struct table_pages *like, int64_t end, struct table_budget *budget);
 
 /* Copy all values of `later`, which has the same width, over the existing ones; `later` becomes
  * empty. -EFBIG: beyond the budget. */

@@ -146,17 +146,18 @@ static inline void row_close(struct table_row *row)
 	row->acc = (struct bind_acc){0};
 }
 
-void table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
+int table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
 	struct table_budget *budget)
 {
 	int64_t first, behind;
+	int r = pages_drop(&row->pages, from, end, budget);
 
-	pages_drop(&row->pages, from, end, budget);
 	if (row->open && row->slot >= from && row->slot < end)
 		row_close(row);
 	if (row->last_wall > (from - 1) * step_us && row->last_wall <= end * step_us)
 		row->last_wall = pages_span(&row->pages, &first, &behind) ? (behind - 1) * step_us
 									  : INT64_MIN;
+	return r;
 }
 
 int table_row_move(struct table_row *row, int64_t from, int64_t end, int64_t by, int64_t step_us,

@@ -67,8 +67,8 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 int table_row_join(
 	struct table_row *row, struct table_row *later, bool forever, struct table_budget *budget);
 
-/* Forget the slots from .. end - 1; `step_us` is that of the grid. */
-void table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
+/* Forget the slots from .. end - 1; `step_us` is that of the grid. 0 or -ENOMEM. */
+int table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
 	struct table_budget *budget);
 
 /* Move the slots from .. end - 1 by `by`. */

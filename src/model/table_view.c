@@ -703,22 +703,27 @@ static bool row_gone(const struct table_row *row, int64_t before)
 
 int table_builder_trim(struct lp_table_builder *b, int64_t before)
 {
-	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
+	int r = 0;
+
+	for (size_t s = 0; r == 0 && s < b->n_sets; s++) {
+		for (size_t i = 0; r == 0 && i < b->sets[s].n_rows; i++) {
 			slices_rest_at((uint32_t)i);
-			pages_drop(&b->sets[s].rows[i].pages, INT64_MIN, before, &b->budget);
+			r = pages_drop(&b->sets[s].rows[i].pages, INT64_MIN, before, &b->budget);
 		}
 	}
-	return table_rows_retire(b, row_gone, before);
+	return r < 0 ? r : table_rows_retire(b, row_gone, before);
 }
 
 int table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end)
 {
-	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++)
-			table_row_drop(&b->sets[s].rows[i], from, end, b->opt->step_us, &b->budget);
+	int r = 0;
+
+	for (size_t s = 0; r == 0 && s < b->n_sets; s++) {
+		for (size_t i = 0; r == 0 && i < b->sets[s].n_rows; i++)
+			r = table_row_drop(
+				&b->sets[s].rows[i], from, end, b->opt->step_us, &b->budget);
 	}
-	return table_rows_retire(b, row_gone, INT64_MIN);
+	return r < 0 ? r : table_rows_retire(b, row_gone, INT64_MIN);
 }
 
 int table_builder_move(

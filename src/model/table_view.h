@@ -109,6 +109,10 @@ int table_builder_move(
 /* Forget all values before slot `before`, and components that have none after it. */
 int table_builder_trim(struct lp_table_builder *b, int64_t before);
 
+/* A peak is computed from the samples of another metric when a table is made (see peak_apply()), so
+ * both have the same values in memory. Keep what is before slot `end` only once. */
+void table_builder_share(struct lp_table_builder *b, int64_t end);
+
 /* When the last sample of each observer was taken. Calls `fn` for every component. */
 void table_builder_last(const struct lp_table_builder *b,
 	void (*fn)(void *ctx, const struct lp_identity *component, int64_t last_us), void *ctx);

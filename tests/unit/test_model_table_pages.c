@@ -182,6 +182,69 @@ static void test_like_an_array(void **state)
 	}
 }
 
+/* Two rows with the same values, now and then with others, which share what they can: each stays
+ * like an array of its own, and what both have is counted once. */
+static void test_shared(void **state)
+{
+	struct table_pages p = {.narrow = true}, q = {.narrow = true};
+	struct table_budget budget = unlimited();
+	double plain[2][N];
+
+	(void)state;
+	srand(2);
+	for (int i = 0; i < N; i++)
+		plain[0][i] = plain[1][i] = NAN;
+	for (int turn = 0; turn < 400; turn++) {
+		int from = rand() % 900, end = from + rand() % 100;
+
+		for (int i = from; turn % 5 && i < end; i++) {
+			plain[0][i] = turn;
+			plain[1][i] = turn + (turn % 7 == 0 && i % 64 == 0);
+			assert_int_equal(pages_put(&p, i, plain[0][i], &budget), 0);
+			assert_int_equal(pages_put(&q, i, plain[1][i], &budget), 0);
+		}
+		if (turn % 5 == 0)
+			assert_int_equal(pages_drop(turn % 2 ? &p : &q, from, end, &budget), 0);
+		for (int i = from; turn % 5 == 0 && i < end; i++)
+			plain[turn % 2 ? 0 : 1][i] = NAN;
+		if (turn % 3 == 0)
+			pages_share(&q, &p, rand() % N, &budget);
+		assert_like(&p, plain[0]);
+		assert_like(&q, plain[1]);
+	}
+	assert_true(budget.used > pages_bytes(&p) + pages_bytes(&q)); /* it shares some */
+	budget.used -= pages_bytes(&q);
+	pages_release(&q);
+	assert_int_equal(budget.used, pages_bytes(&p));
+	assert_like(&p, plain[0]);
+	pages_release(&p);
+}
+
+/* Full pages of equal rows take half the memory, and the last page, which grows, is not shared. */
+static void test_shared_half(void **state)
+{
+	_cleanup_(pages_release) struct table_pages p = {0}, q = {0};
+	struct table_budget budget = unlimited();
+	uint64_t before;
+
+	(void)state;
+	for (int i = 0; i < 640; i++) {
+		assert_int_equal(pages_put(&p, i, i, &budget), 0);
+		assert_int_equal(pages_put(&q, i, i, &budget), 0);
+	}
+	before = budget.used;
+	pages_share(&q, &p, 639, &budget);
+	for (int i = 0; i < 9; i++)
+		assert_ptr_equal(q.items[i].values, p.items[i].values);
+	assert_ptr_not_equal(q.items[9].values, p.items[9].values);
+	assert_true(budget.used * 100 < before * 60);
+	pages_share(&q, &p, 639, &budget); /* a second time changes nothing */
+	assert_true(budget.used * 100 > before * 50);
+	assert_int_equal(pages_put(&p, 7, 1e6, &budget), 0);
+	assert_ptr_not_equal(q.items[0].values, p.items[0].values);
+	assert_true(q.items[0].values[7] == 7 && p.items[0].values[7] == 1e6);
+}
+
 /* A value that could not be computed replaces one, no value does not. */
 static void test_nan_is_a_value(void **state)
 {
@@ -207,6 +270,8 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_span_in),
 		cmocka_unit_test(test_like_an_array),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_shared_half),
 		cmocka_unit_test(test_nan_is_a_value),
 	};
 
