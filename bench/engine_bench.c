@@ -12,8 +12,8 @@
  *
  * Prints the time to feed one second of an observer, and the time of an advance: when nothing was
  * due, when a window was complete, and at an epoch. Then it prints the time of a verdict at the
- * end, and the memory without that of the simulated observers. CPU time is that of all threads.
- * Generating samples does not count. */
+ * end, and the memory before and after it, without that of the simulated observers. CPU time is
+ * that of all threads. Generating samples does not count. */
 #include <limpet/engine.h>
 
 #include "base/time.h"
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 		{.what = "verdict"}};
 	struct lp_engine *e;
 	struct lp_err err = {0};
-	double before, start = seconds();
+	double before, fed, start = seconds();
 
 	for (uint32_t i = 0; i < n; i++)
 		observer_make(&observers[i], i);
@@ -267,12 +267,14 @@ int main(int argc, char **argv)
 		die(err.text);
 	for (uint32_t s = 0; s < n_seconds; s++)
 		second_pass(e, observers, n, s, &c);
+	fed = rss_mib() - before;
 	verdict_ask(e, &c);
 	printf("%-32s %9s %12s %12s %12s %12s\n", "", "times", "mean, ms", "most, ms", "CPU, ms",
 		"most CPU, ms");
 	costs_print(&c);
-	printf("\n%u observers, %u s: %.1f s in all; the engine has %.0f MiB\n", n, n_seconds,
-		seconds() - start, rss_mib() - before);
+	printf("\n%u observers, %u s: %.1f s in all; the engine has %.0f MiB, %.0f after the "
+	       "verdict\n",
+		n, n_seconds, seconds() - start, fed, rss_mib() - before);
 	lp_engine_free(e);
 	for (uint32_t i = 0; i < n; i++) {
 		lp_batch_free(observers[i].batch);

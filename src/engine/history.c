@@ -111,6 +111,23 @@ static uint32_t track_search(const struct track *t, int64_t number)
 	return low;
 }
 
+/* Make room for `need` windows. There are hundreds of thousands of tracks in a large fleet, and
+ * they stop growing after a span: twice as much as necessary would be a waste. */
+static int kept_reserve(struct track *t, size_t need)
+{
+	size_t want = need + need / 8 + 3;
+	struct kept *grown;
+
+	if (need <= t->cap)
+		return 0;
+	grown = reallocarray(t->kept, want, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	t->kept = grown;
+	t->cap = want;
+	return 0;
+}
+
 /* Windows before `number` have no result. A long run of them takes no memory.
  */
 static int track_extend(struct track *t, int64_t number)
@@ -126,7 +143,7 @@ static int track_extend(struct track *t, int64_t number)
 	}
 	if (missing < 0)
 		missing = 0;
-	if (array_reserve(&t->kept, &t->cap, t->n + (size_t)missing + 1, sizeof(*t->kept)) < 0)
+	if (kept_reserve(t, t->n + (size_t)missing + 1) < 0)
 		return -ENOMEM;
 	while (missing--)
 		t->kept[t->n++] = nothing;
