@@ -127,6 +127,7 @@ def main():
                   "rss_mb": memory(collector.pid, "VmRSS") >> 20, "peak_mb": memory(collector.pid, "VmHWM") >> 20,
                   "disk_mb": round(sum(f.stat().st_size for f in data.iterdir() if f.is_file()) / 1e6, 1),
                   "threads_cpu_s": sorted((round(t, 1) for t in threads.values()), reverse=True)[:5],
+                  "rss_mb_seen": [r["rss"] >> 20 for r in watch.rows][:: max(1, len(watch.rows) // 20)],
                   "lag_s": [r.get("lag") for r in watch.rows][:: max(1, len(watch.rows) // 20)]}
         if options.fault:
             began = ended - options.seconds + options.fault
