@@ -7,6 +7,7 @@
 #include "report/flow.h"
 #include "report/json.h"
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,15 @@ int incidents_id_parse(const char *text, int64_t *ret, struct lp_err *err)
 	return 0;
 }
 
+/* The name of the user who runs this, for services and cron jobs, which have no $USER. */
+static const char *user_name(void)
+{
+	/* cppcheck-suppress getpwuidCalled ; there is one thread */
+	const struct passwd *entry = getpwuid(getuid());
+
+	return entry && *entry->pw_name ? entry->pw_name : "somebody";
+}
+
 const char *incidents_by(const struct incidents_common *c)
 {
 	const char *user = getenv("SUDO_USER");
@@ -50,7 +60,7 @@ const char *incidents_by(const struct incidents_common *c)
 		return c->by;
 	if (!user || !*user)
 		user = getenv("USER");
-	return user && *user ? user : "somebody";
+	return user && *user ? user : user_name();
 }
 
 static const char *text_of(const json_t *o, const char *key)
@@ -69,12 +79,14 @@ static const char *level_colour(const json_t *incident, bool colour)
 	return !strcmp(text_of(incident, "level"), "critical") ? RED : YELLOW;
 }
 
-/* What was said, in one word. */
+/* What was said, in a word or two. */
 static const char *said_word(const json_t *incident)
 {
-	if (json_is_object(json_object_get(incident, "muted")))
-		return " (muted)";
-	return json_is_object(json_object_get(incident, "acknowledged")) ? " (acknowledged)" : "";
+	bool muted = json_is_object(json_object_get(incident, "muted"));
+
+	if (json_is_object(json_object_get(incident, "acknowledged")))
+		return muted ? " (acknowledged, muted)" : " (acknowledged)";
+	return muted ? " (muted)" : "";
 }
 
 void incidents_print_line(const json_t *incident, bool colour)
@@ -102,6 +114,14 @@ static void list_print(const char *title, const json_t *list)
 	}
 }
 
+/* A time, to the second. */
+static void time_print(const char *before, const char *time)
+{
+	size_t len = strcspn(time, ".");
+
+	printf("%s%.*s%s", before, (int)len, time, time[len] ? "Z" : "");
+}
+
 /* "acknowledged by ann at T: comment" */
 static void word_print(const char *what, const json_t *word, const char *key)
 {
@@ -109,9 +129,9 @@ static void word_print(const char *what, const json_t *word, const char *key)
 		return;
 	printf("%s by ", what);
 	flow_print_safe(stdout, text_of(word, "by"));
-	printf(" at %s", text_of(word, "at"));
+	time_print(" at ", text_of(word, "at"));
 	if (*text_of(word, "until"))
-		printf(" until %s", text_of(word, "until"));
+		time_print(" until ", text_of(word, "until"));
 	if (*text_of(word, key)) {
 		fputs(": ", stdout);
 		flow_print_safe(stdout, text_of(word, key));
@@ -122,15 +142,18 @@ static void word_print(const char *what, const json_t *word, const char *key)
 static void times_print(const json_t *in)
 {
 	json_t *error = json_object_get(in, "first_error_s");
+	const char *first = text_of(in, "first"), *ended = text_of(in, "ended");
 
-	printf("since %s", text_of(in, "first"));
+	time_print("since ", *first ? first : "before the data began");
 	if (json_number_value(error) > 0)
 		printf(" (plus or minus %g s)", json_number_value(error));
-	printf(", last seen %s\nopened %s", text_of(in, "last"), text_of(in, "opened"));
+	time_print(", last seen ", text_of(in, "last"));
+	time_print("\nopened ", text_of(in, "opened"));
 	if (json_integer_value(json_object_get(in, "openings")) > 1)
 		printf(" (%lld times)",
 			(long long)json_integer_value(json_object_get(in, "openings")));
-	printf(*text_of(in, "ended") ? ", ended %s\n" : ", still open\n", text_of(in, "ended"));
+	time_print(*ended ? ", ended " : ", still open", ended);
+	fputc('\n', stdout);
 }
 
 void incidents_print_all(const json_t *incident, bool colour)

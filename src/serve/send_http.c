@@ -284,7 +284,12 @@ static enum send_result request(
 	curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, answer);
 	code = curl_easy_perform(h->curl);
 	if (code != CURLE_OK) {
-		lp_err_set(err, -EIO, "%.300s", h->why[0] ? h->why : curl_easy_strerror(code));
+		const char *why = h->why[0] ? h->why : curl_easy_strerror(code);
+		size_t len = strlen(why);
+
+		/* Some end with a full stop, and the sentence goes on. */
+		len -= len && why[len - 1] == '.';
+		lp_err_set(err, -EIO, "%.*s", (int)(len < 300 ? len : 300), why);
 		return SEND_UNREACHABLE;
 	}
 	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);

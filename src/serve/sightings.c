@@ -341,7 +341,7 @@ static json_t *evidence_of(const struct observer *x)
 		snprintf(text, sizeof(text), "it is expected, but has never sent data");
 	else
 		snprintf(text, sizeof(text), "its last sample is from %s",
-			time_format(x->last_us, at));
+			time_format(x->last_us / US_PER_SEC * US_PER_SEC, at));
 	text_append(list, text);
 	return list;
 }

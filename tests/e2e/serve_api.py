@@ -200,7 +200,7 @@ def test_pooled():
 
 
 def silent_data(path):
-    """Half an hour of eight servers in two racks. One is silent from the 10th to the 15th minute, all of rack b from the
+    """Half an hour of eight servers in two racks, sampled a little after the full second. One is silent from the 10th to the 15th minute, all of rack b from the
     20th minute on."""
     with open(path, "w", encoding="utf-8") as out:
         out.write("time,component,metric,value\n")
@@ -208,7 +208,7 @@ def silent_data(path):
             for server in range(8):
                 if (server == 1 and 600 <= second < 900) or (server >= 5 and second >= 1200):
                     continue
-                out.write(f"{1300000000 + second},oss{server}/disk:sda,await,{5 + (second + server) % 5 * 0.1:.1f}\n")
+                out.write(f"{1300000000 + second}.25,oss{server}/disk:sda,await,{5 + (second + server) % 5 * 0.1:.1f}\n")
 
 
 def test_silent():
@@ -222,12 +222,17 @@ def test_silent():
     check(set(silent) == {"observer:oss1", "rack:b", "observer:oss99"}, f"{sorted(silent)}")
     one = silent["observer:oss1"]
     check(one["state"] == "ended" and one["openings"] == 1 and one["what"] == "oss1 sends no data any more", f"{one}")
-    check(one["first"] == "2011-03-13T07:16:35Z" and "2011-03-13T07:17:35Z" < one["opened"] < "2011-03-13T07:20:00Z", f"{one}")
+    check(one["evidence"] == ["its last sample is from 2011-03-13T07:16:35Z"], f"{one}")
+    check(one["first"] == "2011-03-13T07:16:35.25Z" and "2011-03-13T07:17:35Z" < one["opened"] < "2011-03-13T07:20:00Z", f"{one}")
     check(silent["rack:b"]["state"] == "open" and "none of its 3 servers" in silent["rack:b"]["what"], f"{silent['rack:b']}")
     check(all(i["cause"] == "silent" for i in told), f"there is more: {told}")
     with Collector("--replay", data, "--speed", "2000", "--topology", topology, log=pathlib.Path(DIR.name) / "racks") as serve:
         serve.wait("the end", lambda: serve.get("/api/v1/status")["now"] == "2011-03-13T07:36:36Z")
         serve.wait("the last verdict", lambda: serve.get("/api/v1/status")["observers"]["silent"] == 4)
+        rack = serve.wait("the rack's incident", lambda: serve.get("/api/v1/incidents?q=none%20of%20its")["incidents"])[0]
+        shown = run(LIMPET, "incidents", "show", "--url", serve.url, rack["id"])
+        check(rack["first"] == "2011-03-13T07:26:35.25Z" and "since 2011-03-13T07:26:35Z" in shown and ".25" not in shown,
+              f"times are not to the second: {shown}")
         groups = {g["name"]: {s["name"]: s["state"] for s in g["servers"]} for g in serve.get("/api/v1/fleet")["groups"]}
         check({n for n in groups} == {"", "a", "b"} and set(groups["b"].values()) == {"silent"}, f"{groups}")
         check(set(groups["a"].values()) == {"ok"} and groups[""] == {"oss99": "silent"}, f"{groups}")

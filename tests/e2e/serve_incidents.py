@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """`limpet incidents` from a terminal: list, show, acknowledge, mute and comment, over the API; with a token from elsewhere."""
 import json
+import os
 import pathlib
+import pwd
 import subprocess
 import tempfile
 
@@ -42,10 +44,23 @@ def test_say():
     check("(muted)" in incidents("mute", f"#{number}", "--for", "2h", "--comment", "known"), "not muted")
     muted = json.loads(incidents("show", number, "--json"))["muted"]
     check(muted["until"] == "2026-11-15T14:35:41Z", f"{muted}")
+    known = incidents("ack", number)
+    check("(acknowledged, muted)" in known, known)
+    incidents("ack", number, "--undo")
     check("(muted)" not in incidents("mute", number, "--undo"), "not taken back")
     incidents("comment", number, "--by", "bob", "slot 4\033[2J")
     check("comment by bob" in incidents("show", number) and "\033" not in incidents("show", number), "the comment")
     check("loop8" in incidents("--search", "slot 4"), "the comment is not found")
+
+
+def test_nameless():
+    """Services and cron jobs have no $USER: the account says who it was."""
+    number = SERVE.wait_incident(state="all")["id"]
+    env = {name: value for name, value in os.environ.items() if name not in ("USER", "SUDO_USER")}
+    done = subprocess.run([LIMPET, "incidents", "comment", "--url", SERVE.url, str(number), "by night"], env=env,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    check(done.returncode == 0, done.stderr)
+    check(f"comment by {pwd.getpwuid(os.getuid()).pw_name} " in incidents("show", number), incidents("show", number))
 
 
 def test_mistakes():
@@ -81,5 +96,5 @@ def test_token():
 
 if __name__ == "__main__":
     with SERVE:
-        main([("list and show", test_list), ("acknowledge, mute, comment", test_say), ("mistakes are told", test_mistakes),
+        main([("list and show", test_list), ("acknowledge, mute, comment", test_say), ("who has no $USER", test_nameless), ("mistakes are told", test_mistakes),
               ("TLS and a token", test_token)])

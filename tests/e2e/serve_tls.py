@@ -124,6 +124,16 @@ def test_distrust():
             check(not [f for f in os.listdir(collector.data) if f.endswith(".lpa")], "something has arrived")
 
 
+def test_no_tls():
+    """What answers there does not speak TLS: one sentence says so, without a full stop in the middle."""
+    with Place() as place, Collector(place.sub("data")) as collector:
+        url = collector.url.replace("http://", "https://")
+        with Server(place.sub("a"), "a", url, "--token", place.file("token", collector.enroll("a"))) as server:
+            wait_for("a failure", lambda: "recording continues" in server.said())
+            check("TLS" in server.said() and ".;" not in server.said(), server.said())
+            server.stop()
+
+
 def test_listen():
     """Nobody listens to other machines without TLS."""
     with Place() as place:
@@ -160,6 +170,7 @@ tap.main([
     ("a token, over TLS; it is seen nowhere, and can be replaced", test_token),
     ("a certificate instead of a token", test_certificate),
     ("a collector that is not who it should be", test_distrust),
+    ("a collector without TLS", test_no_tls),
     ("addresses that others can reach", test_listen),
     ("operators", test_operator),
 ])
