@@ -47,6 +47,8 @@ test("shows the state of the fleet, its incidents and the suspect beside its pee
   equal(await page.locator("[aria-label='open incidents'] .title").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the incident");
   equal(await page.locator("[aria-label='ended incidents'] .title").count(), 1, "ended ones");
   equal(await page.locator("#detail h2").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the newest is chosen");
+  const facts = (await page.locator("#detail .facts dt").allInnerTexts()).join();
+  assert(facts.startsWith("since,last seen,against"), `an open incident has no length of its own: ${facts}`);
   await plotted(page);
   equal((await page.locator(".plots figcaption b").allInnerTexts()).slice(0, 2).join(), "await,await-peak", "what is off comes first");
   assert((await page.locator(".plots .legend").innerText()).includes("median of its 23 peers"), "the legend");
@@ -105,6 +107,8 @@ test("acknowledges, mutes and takes notes, by mouse and by keyboard", (browser) 
   await page.locator("dialog button", { hasText: /^Add$/ }).click();
   await page.locator(".said", { hasText: "cable replaced" }).waitFor();
   await page.keyboard.press("?");
+  const help = await page.locator("dialog[open]").boundingBox(), seen = page.viewportSize();
+  assert(Math.abs(help.y + help.height / 2 - seen.height / 2) < 20, `a dialog is not in the middle: ${JSON.stringify(help)}`);
   assert(await page.locator("dialog kbd").count() >= 7, "no help");
   await page.keyboard.press("Escape");
   await page.keyboard.press("/");
@@ -164,6 +168,7 @@ test("leads from a server to its components, and finds things by name", (browser
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await page.locator("#detail h2", { hasText: "oss02" }).waitFor();
+  await page.locator("#detail tbody tr").first().waitFor();
   equal(await page.locator("#detail tbody tr").count(), 4, "its components");
   await page.locator("#detail tbody button", { hasText: "net:eth0" }).click();
   await page.locator(".detail-plots h3", { hasText: "oss02/net:eth0" }).waitFor();
@@ -282,6 +287,15 @@ test("runs no script but its own, and asks nobody else", (browser) => standing({
   assert(page.wrong.some((text) => text.includes("Content Security Policy")), "nobody objected");
 }));
 
+// Keys of a legend whose words are on another line, in the page.
+const keysApart = () => [...document.querySelectorAll(".plots .legend i.line")].filter((key) => {
+  const words = document.createRange(), box = key.getBoundingClientRect();
+  words.selectNodeContents(key.parentElement);
+  words.setStartAfter(key);
+  const line = words.getClientRects()[0];
+  return line && (box.bottom < line.top || box.top > line.bottom);
+}).length;
+
 test("has no overlap and no overflow in any width and colour", (browser) => standing({}, async (stand, url) => {
   stand.break(5);
   stand.break(14, { level: "warning", ratio: 1.6, minutes: 8, text: "oss15: packets between oss15 and its clients are lost, which slows everybody down" });
@@ -292,6 +306,7 @@ test("has no overlap and no overflow in any width and colour", (browser) => stan
       await ready(page);
       await page.locator("#detail h2").waitFor();
       equal((await misplaced(page)).join("; "), "", `${width} pixels, ${colorScheme}`);
+      equal(await page.evaluate(keysApart), 0, `keys of the legend on another line than their words, ${width} pixels`);
       const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
       assert(colorScheme === "dark" ? paper < 150 : paper > 600, `the paper is ${paper}`);
       if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `page-${width}-${colorScheme}.png`), fullPage: true });

@@ -21,19 +21,21 @@ export function initDetail(): void {
   byId("detail").append(head, below);
 }
 
-const when = (text: string) => {
-  const ms = Date.parse(text);
-  return h("time", { datetime: text }, `${timeText(ms, current().local)} ${zoneText(ms, current().local)}`);
+/** A time; without its date if that is the one of another time beside it. */
+const when = (text: string, beside?: string | null) => {
+  const ms = Date.parse(text), local = current().local, words = `${timeText(ms, local)} ${zoneText(ms, local)}`;
+  const same = beside && timeText(Date.parse(beside), local).slice(0, 10) === words.slice(0, 10);
+  return h("time", { datetime: text }, same ? words.slice(11) : words);
 };
 
 const fact = (name: string, ...value: (Node | string)[]) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
 
 function facts(i: Incident): HTMLElement {
-  const lasted = (Date.parse(i.ended ?? i.last) - Date.parse(i.first ?? i.opened)) / 1000;
+  const lasted = i.ended && (Date.parse(i.ended) - Date.parse(i.first ?? i.opened)) / 1000;
   return h("dl", { class: "facts" },
     fact("since", i.first ? when(i.first) : "before the data began", i.first && i.first_error_s ? ` (±${spanText(i.first_error_s)})` : ""),
-    i.ended ? fact("until", when(i.ended)) : fact("state", "still so"),
-    fact("for", spanText(Math.max(0, lasted))),
+    i.ended ? fact("until", when(i.ended)) : fact("last seen", when(i.last, i.first)),
+    lasted ? fact("for", spanText(Math.max(0, lasted))) : null,
     i.ratio !== null && i.ratio > 0 ? fact("against its peers", ratioText(i.ratio)) : null,
     i.confidence !== null ? fact("confidence", `${Math.round(i.confidence * 100)}%`) : null,
     fact("opened", i.openings > 1 ? `${i.openings} times` : "once"));

@@ -19,7 +19,7 @@ const colour = (name: string) => getComputedStyle(document.documentElement).getP
 function palette(): Record<string, string> {
   const probe = h("i", { hidden: true });
   document.body.append(probe);
-  const names = ["own", "median", "band", "line", "muted", "ink", "focus", "shade"];
+  const names = ["own", "median", "band", "line", "muted", "ink", "focus", "shade", "card"];
   const found = Object.fromEntries(names.map((name) => {
     probe.style.color = `var(--${name})`;
     return [name, getComputedStyle(probe).color];
@@ -54,7 +54,14 @@ function drawMarks(u: uPlot, marks: Mark[], colours: Record<string, string>): vo
       ctx.font = `${11 * ratio}px system-ui, sans-serif`;
       const room = bbox.left + bbox.width - x > 50 * ratio;
       ctx.textAlign = room ? "left" : "right";
-      ctx.fillText(mark.kind, x + (room ? 4 : -4) * ratio, bbox.top + 11 * ratio);
+      const at = [x + (room ? 4 : -4) * ratio, bbox.top + 11 * ratio] as const;
+      ctx.setLineDash([]); // a rim, because the lines of the plot may run through the word
+      ctx.strokeStyle = colours.card;
+      ctx.lineJoin = "round";
+      ctx.lineWidth = 4 * ratio;
+      ctx.strokeText(mark.kind, ...at);
+      ctx.fillText(mark.kind, ...at);
+      ctx.lineWidth = 1.4 * ratio;
     }
   }
   ctx.restore();
@@ -210,8 +217,8 @@ export class Plots {
   constructor(readonly component: string, metrics: string[], private readonly options: PlotsOptions) {
     this.plots = metrics.map((metric) => new MetricPlot(metric, this));
     this.element = h("div", { class: "plots" },
-      h("p", { class: "legend" }, key("own"), h("bdi", { class: "name" }, component), key("median"), this.peers,
-        key("band"), PERCENTILE_BAND, this.when),
+      h("p", { class: "legend" }, h("span", {}, key("own"), h("bdi", { class: "name" }, component)),
+        h("span", {}, key("median"), this.peers), h("span", {}, key("band"), PERCENTILE_BAND), this.when),
       ...this.plots.map((plot) => plot.element));
     this.watcher.observe(this.element);
     for (const plot of this.plots) this.seen.observe(plot.element);
