@@ -1,7 +1,10 @@
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "serve/alerts_config.h"
 #include "unit.h"
-
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int parse(const char *text, struct alerts_config *c, struct lp_err *err)
@@ -91,9 +94,34 @@ static void test_bad(void **state)
 	}
 }
 
+/* The example of the manual is read as it stands there. */
+static void test_manual(void **state)
+{
+	_cleanup_(alerts_config_release) struct alerts_config c = {0};
+	_cleanup_free_ char *path = NULL, *page = NULL;
+	struct lp_err err = {0};
+	const char *first, *end;
+	size_t size;
+
+	(void)state;
+	assert_true(asprintf(&path, "%s/../../docs/alerts.md", getenv("FIXTURES")) > 0);
+	assert_int_equal(file_slurp(path, 1 << 20, &page, &size, &err), 0);
+	first = strstr(page, "```yaml\n");
+	assert_non_null(first);
+	first += strlen("```yaml\n");
+	end = strstr(first, "```");
+	assert_non_null(end);
+	if (alerts_config_parse(first, (size_t)(end - first), "alerts.md", &c, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n, 3);
+	assert_string_equal(c.page, "https://collector.example:9700");
+	assert_true(c.targets[1].critical && !c.targets[0].critical);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_manual)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
