@@ -124,9 +124,19 @@ uint64_t pages_bytes(const struct table_pages *p)
 static size_t page_search(const struct table_pages *p, int64_t number)
 {
 	size_t low = 0, high = p->n;
+	int64_t ahead;
 
 	if (!p->n || p->items[p->n - 1].number < number)
 		return p->n;
+	if (number <= p->items[0].number)
+		return 0;
+	/* Pages usually follow each other: then it is at its distance from the first one, and with
+	 * gaps before that. */
+	ahead = number - p->items[0].number;
+	if (ahead < (int64_t)p->n && p->items[ahead].number == number)
+		return (size_t)ahead;
+	if (ahead < (int64_t)p->n)
+		high = (size_t)ahead;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

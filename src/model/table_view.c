@@ -350,6 +350,18 @@ const double *table_values_peek(const struct lp_table *t, uint32_t row, double *
 	return room;
 }
 
+const double *table_values_peek_part(
+	const struct lp_table *t, uint32_t row, uint32_t first, uint32_t end, double *room)
+{
+	const struct table_lazy *l = t->lazy;
+
+	if (!l || l->read[row] || l->peak)
+		return table_values_peek(t, row, room);
+	pages_copy(&l->b->sets[l->set].rows[l->rows[row]].pages, l->first + first, end - first,
+		room + first);
+	return room;
+}
+
 void table_row_span(const struct lp_table *t, uint32_t row, uint32_t *ret_first, uint32_t *ret_end)
 {
 	const struct table_lazy *l = t->lazy;

@@ -160,6 +160,11 @@ const double *table_values(const struct lp_table *t, uint32_t row);
  * and stays unread. */
 const double *table_values_peek(const struct lp_table *t, uint32_t row, double *room);
 
+/* The same if only the slots first .. end - 1 are needed. They are at their places in the row that
+ * is returned; the other values in it are undefined. */
+const double *table_values_peek_part(
+	const struct lp_table *t, uint32_t row, uint32_t first, uint32_t end, double *room);
+
 /* One value of a row, read as table_values() does. */
 static inline double table_value(const struct lp_table *t, uint32_t row, uint32_t slot)
 {

@@ -74,6 +74,38 @@ static void test_rows(void **state)
 	lp_table_builder_free(b);
 }
 
+/* Some slots of a row are the same as in the whole row, and no others are touched. */
+static void test_parts(void **state)
+{
+	struct lp_table_options options = {
+		.metrics = metrics, .n_metrics = 1, .step_us = US_PER_SEC};
+	struct lp_table_builder *b = rig_builder(&options);
+	_cleanup_(rig_tables_release) struct rig_tables all = {0}, lazy = {0};
+	const struct lp_table *t;
+	const double *expected;
+	double room[END - FIRST];
+
+	(void)state;
+	put(b, "sda", 1);
+	view_make(b, &(struct table_part){0}, &all);
+	view_make(b, &(struct table_part){.lazy = true}, &lazy);
+	t = lazy.tables[0];
+	expected = table_values(all.tables[0], 0);
+	for (uint32_t first = 0; first < t->n_slots; first++) {
+		for (uint32_t i = 0; i < t->n_slots; i++)
+			room[i] = -7;
+		assert_ptr_equal(table_values_peek_part(t, 0, first, t->n_slots - 1, room), room);
+		for (uint32_t i = 0; i < first; i++)
+			assert_true(room[i] == -7);
+		if (first < t->n_slots - 1)
+			assert_same(room + first, expected + first, t->n_slots - 1 - first);
+		assert_true(room[t->n_slots - 1] == -7);
+	}
+	table_values(t, 0);
+	assert_ptr_equal(table_values_peek_part(t, 0, 1, 2, room), t->values);
+	lp_table_builder_free(b);
+}
+
 /* Leaving out the beginning of a table, or asking where rows have data, is the same for both. */
 static void test_clipped(void **state)
 {
@@ -171,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_clipped),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_at_once),

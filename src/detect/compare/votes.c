@@ -162,12 +162,14 @@ static void smooth_member(void *ctx, uint32_t member, double *room)
 	const struct group_data *g = s->g;
 	const double *row = g->rows[member];
 	double *out = s->block + (size_t)member * (s->end - g->context);
+	uint32_t before = s->width > s->sparse ? s->width : s->sparse;
 
 	if (!row)
 		return;
 	if (g->lazy)
-		row = table_values_peek(
-			g->lazy, (uint32_t)((size_t)(row - g->lazy->values) / g->n_slots), room);
+		row = table_values_peek_part(g->lazy,
+			(uint32_t)((size_t)(row - g->lazy->values) / g->n_slots),
+			g->context > before ? g->context - before : 0, s->end, room);
 	smooth_row(row, g->context, s->end, s->width, out);
 	if (s->sparse)
 		row_drop_sparse(row, g->context, s->end, s->sparse, out);
