@@ -196,6 +196,29 @@ static void files_are_read(void **state)
 	assert_int_equal(plan_load(temp_path("none"), &p, &err), -ENOENT);
 }
 
+/* The papers' faults and a control on ddw and ddr, twice each, on every file system. */
+static void file_systems_have_the_same_plan(void **state)
+{
+	static const char *const systems[] = {"moosefs", "ceph"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(plan_release) struct plan p = {0};
+		struct lp_err err = {0};
+		char path[4096];
+
+		assert_non_null(getenv("FIXTURES"));
+		snprintf(path, sizeof(path), "%s/../../recordings-%s/%s.plan", getenv("FIXTURES"),
+			systems[i], systems[i]);
+		if (plan_load(path, &p, &err) < 0)
+			fail_msg("%s", err.text);
+		assert_string_equal(p.lab.fs, systems[i]);
+		assert_int_equal(p.lab.n_servers, 6);
+		assert_int_equal(p.n_experiments, 2 * 2 * 7);
+		assert_string_equal(p.experiments[0].name, "ddw-none-1");
+	}
+}
+
 static bool is_second(void *ctx, const struct experiment *e, unsigned i)
 {
 	(void)e;
@@ -226,6 +249,7 @@ int main(void)
 		cmocka_unit_test(built_in_plans_are_good),
 		cmocka_unit_test(the_papers_plan_is_theirs),
 		cmocka_unit_test(files_are_read),
+		cmocka_unit_test(file_systems_have_the_same_plan),
 		cmocka_unit_test(some_are_kept),
 	};
 
