@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRAYS_MAX 64
+#define ARRAYS_MAX 200 /* 115,200 attachments */
 #define FIRST_ARRAY 6
 #define SERVERS 8 /* of an array, and so priorities of a LUN */
 #define LUNS 72	  /* of an array */
