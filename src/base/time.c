@@ -360,6 +360,57 @@ static bool parse_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
 	return true;
 }
 
+/* "12:34Z", "12:34 UTC", "12:34+02:00": the last time at which a clock in that zone showed it. */
+static bool parse_zoned_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
+{
+	time_t now = (time_t)floor_div(now_us, US_PER_SEC);
+	char full[TIME_TEXT_MAX];
+	struct tm tm = {0};
+	const char *p = text;
+
+	if (!strchr(text, ':') || !scan_clock(&p, &tm) || !*p || !gmtime_r(&now, &tm) ||
+		strlen(text) >= sizeof(full) - 16)
+		return false;
+	strftime(full, sizeof(full), "%Y-%m-%dT", &tm);
+	strcat(full, text); /* NOLINT: it fits */
+	if (!parse_iso(full, false, ret_wall_us))
+		return false;
+	if (*ret_wall_us > now_us)
+		*ret_wall_us -= US_PER_DAY;
+	else if (*ret_wall_us <= now_us - US_PER_DAY)
+		*ret_wall_us += US_PER_DAY;
+	return true;
+}
+
+/* "today", "yesterday", "yesterday 18:30" */
+static bool parse_day(const char *text, int64_t now_us, int64_t *ret_wall_us)
+{
+	static const char *const days[] = {"today", "yesterday"};
+
+	for (int back = 0; back < 2; back++) {
+		size_t len = strlen(days[back]);
+		struct tm clock = {0}, tm;
+		const char *p = text + len;
+		time_t start;
+
+		if (strncmp(text, days[back], len) != 0)
+			continue;
+		*ret_wall_us = day_start(now_us, back);
+		if (!*p)
+			return true;
+		start = (time_t)floor_div(*ret_wall_us, US_PER_SEC);
+		if (*p++ != ' ' || !scan_clock(&p, &clock) || *p || !localtime_r(&start, &tm))
+			return false;
+		tm.tm_hour = clock.tm_hour;
+		tm.tm_min = clock.tm_min;
+		tm.tm_sec = clock.tm_sec;
+		tm.tm_isdst = -1;
+		*ret_wall_us = (int64_t)mktime(&tm) * US_PER_SEC;
+		return true;
+	}
+	return false;
+}
+
 /* "1h", "-90m", "2d ago": a span before now. A number alone is a time, not a span. */
 static bool parse_back(const char *text, int64_t now_us, int64_t *ret_wall_us)
 {
@@ -387,11 +438,8 @@ int time_parse_typed(const char *text, int64_t now_us, int64_t *ret_wall_us, str
 	tzset();
 	if (!strcmp(text, "now"))
 		*ret_wall_us = now_us;
-	else if (!strcmp(text, "today"))
-		*ret_wall_us = day_start(now_us, 0);
-	else if (!strcmp(text, "yesterday"))
-		*ret_wall_us = day_start(now_us, 1);
-	else if (!parse_clock(text, now_us, ret_wall_us) &&
+	else if (!parse_day(text, now_us, ret_wall_us) && !parse_clock(text, now_us, ret_wall_us) &&
+		!parse_zoned_clock(text, now_us, ret_wall_us) &&
 		!parse_back(text, now_us, ret_wall_us) && !parse_iso(text, true, ret_wall_us) &&
 		time_parse(text, ret_wall_us, NULL) < 0)
 		return lp_err_set(err, -EINVAL,

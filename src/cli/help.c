@@ -116,10 +116,15 @@ static void print_choices(FILE *out, const struct command *c)
 
 static void print_verbs(FILE *out, const struct command *group)
 {
+	size_t width = 14;
+
+	for (const struct command *const *c = group->verbs; *c; c++)
+		if (!(*c)->internal && strlen((*c)->name) > width)
+			width = strlen((*c)->name);
 	fputs("\ncommands:\n", out);
 	for (const struct command *const *c = group->verbs; *c; c++) {
 		if (!(*c)->internal)
-			fprintf(out, "  limpet %-14s %s\n", (*c)->name, (*c)->summary);
+			fprintf(out, "  limpet %-*s %s\n", (int)width, (*c)->name, (*c)->summary);
 	}
 	fprintf(out, "\n'limpet help %s COMMAND' describes one of them.\n", group->name);
 }
