@@ -225,20 +225,49 @@ static int unknown_short(struct lp_verdict *v, int64_t have_us, int64_t need_us)
 		span_format((int64_t)v->params.win_size * v->params.step_us, window));
 }
 
-static int unknown_empty(struct lp_verdict *v, const struct lp_diagnose_options *o)
+/* " in that time (from T on); the data is from T to T": the selected time, if there is one. Those
+ * who mistyped it, or forgot the zone, see it here. */
+static void add_selected_time(struct strbuf *sb, const struct status_grounds *g)
 {
-	const char *when = o->from_us || o->to_us ? " in that time" : "";
+	int64_t from_us = g->options->from_us, to_us = g->options->to_us, first_us = 0, last_us = 0;
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
+	struct lp_err err = {0}; /* without the times of the data, the verdict is the same */
 
+	if (!from_us && !to_us)
+		return;
+	strbuf_puts(sb, " in that time (");
+	if (from_us)
+		strbuf_printf(sb, "from %s %s", time_format(from_us, from), to_us ? "" : "on");
+	if (to_us)
+		strbuf_printf(sb, "%sto %s", from_us ? "" : "up ", time_format(to_us, to));
+	strbuf_putc(sb, ')');
+	if (!g->data || lp_dataset_span(g->data, &first_us, &last_us, &err) < 0 || !last_us)
+		return;
+	strbuf_printf(sb, "; the data is from %s to %s",
+		time_format(first_us / US_PER_SEC * US_PER_SEC, from),
+		time_format(last_us / US_PER_SEC * US_PER_SEC, to));
+}
+
+static int unknown_empty(struct lp_verdict *v, const struct status_grounds *g)
+{
+	const struct lp_diagnose_options *o = g->options;
+	_cleanup_(strbuf_release) struct strbuf when = {0};
+	const char *text;
+
+	add_selected_time(&when, g);
+	if (when.failed)
+		return -ENOMEM;
+	text = when.text ? when.text : "";
 	if (o->n_metrics)
-		return verdict_unknown(v, "no component has a metric '%s'%s", o->metrics[0], when);
+		return verdict_unknown(v, "no component has a metric '%s'%s", o->metrics[0], text);
 	if (o->n_components)
-		return verdict_unknown(v, "no component matches '%s'%s", o->components[0], when);
-	return verdict_unknown(v, "there is nothing to compare in this data%s", when);
+		return verdict_unknown(v, "no component matches '%s'%s", o->components[0], text);
+	return verdict_unknown(v, "there is nothing to compare in this data%s", text);
 }
 
 /* Why was no group compared in enough windows? */
 static int judge_nothing(
-	struct lp_verdict *v, const struct lp_diagnose_options *o, const struct coverage *c)
+	struct lp_verdict *v, const struct status_grounds *g, const struct coverage *c)
 {
 	const struct lp_params *p = &v->params;
 	int64_t need_us = p->step_us * ((int64_t)p->win_size + (int64_t)(p->k - 1) * p->win_shift);
@@ -248,7 +277,7 @@ static int judge_nothing(
 	for (uint32_t i = 0; i < v->n_groups; i++)
 		refused += v->groups[i].refused != NULL;
 	if (!v->n_components || !v->n_tables)
-		return unknown_empty(v, o);
+		return unknown_empty(v, g);
 	if (refused == v->n_groups)
 		return unknown_alone(v);
 	if (have_us < need_us)
@@ -429,7 +458,7 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = note_data(v, g->data);
 	/* Logs of system calls are judged without peers. */
 	if (r == 0 && c.n_compared < v->params.k && !v->n_traced)
-		r = judge_nothing(v, g->options, &c);
+		r = judge_nothing(v, g, &c);
 	else if (r == 0)
 		r = judge_alone(v, &c);
 	if (r == 0 && c.n_compared >= v->params.k && !v->n_traced)

@@ -12,7 +12,7 @@
 /* Facts besides the verdict itself. */
 struct status_grounds {
 	const struct lp_diagnose_options *options;
-	const struct lp_dataset *data;		/* what could not be read; may be NULL */
+	struct lp_dataset *data;		/* what could not be read; may be NULL */
 	const struct meanings *meanings;	/* of metrics, as the user gave them; may be NULL */
 	const struct inventory *inventories[2]; /* observers that must be there; may be NULL */
 };

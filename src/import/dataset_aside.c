@@ -76,11 +76,17 @@ static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 	if (a->whole)
 		strbuf_printf(&sb, " %s compared with no other: all %" PRIu64 " samples",
 			a->n_observers > 1 ? "were" : "was", a->n_values);
+	if (a->end_us > a->first_us)
+		strbuf_printf(&sb, " from %s to %s", time_format(a->first_us, from),
+			time_format(a->end_us, to));
+	else
+		strbuf_printf(&sb, " at %s", time_format(a->first_us, from));
 	strbuf_printf(&sb,
-		" from %s to %s %s far from all others in time (is a clock wrong? "
+		" %s far from all others in time (is a clock wrong? "
 		"--since and --until look at that time)",
-		time_format(a->first_us, from), time_format(a->end_us, to),
-		a->whole ? "are" : "were set aside: they are");
+		a->whole		   ? "are"
+			: a->n_values == 1 ? "was set aside: it is"
+					   : "were set aside: they are");
 	if (sb.failed) {
 		strbuf_release(&sb);
 		return NULL;

@@ -151,7 +151,15 @@ static void test_nothing_there(void **state)
 
 	(void)state;
 	check(four, &(struct lp_diagnose_options){.to_us = 1}, LP_STATUS_UNKNOWN,
-		"there is nothing to compare in this data in that time");
+		"there is nothing to compare in this data in that time (up to "
+		"1970-01-01T00:00:00.000001Z)");
+	check(four,
+		&(struct lp_diagnose_options){
+			.from_us = INT64_C(4000000000000000), .to_us = INT64_C(4000000060000000)},
+		LP_STATUS_UNKNOWN,
+		"there is nothing to compare in this data in that time (from 2096-10-02T07:06:40Z "
+		"to "
+		"2096-10-02T07:07:40Z)");
 	check(four, &(struct lp_diagnose_options){.components = nobody, .n_components = 1},
 		LP_STATUS_UNKNOWN, "no component matches 'x*/*'");
 	check(four, &(struct lp_diagnose_options){.metrics = metric, .n_metrics = 1},
