@@ -6,6 +6,7 @@
 #include "engine/setup.h"
 #include "explain/explain.h"
 #include "explain/status.h"
+#include "model/identity.h"
 #include "model/quantity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -258,7 +259,8 @@ static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
 		r = status_judge(v, &grounds, err);
 	if (r == 0 &&
 		lp_verdict_note(v,
-			"there is one server, so its last %s is compared with %s %u %s%s",
+			"there is one server, so the last %s of its data are compared with %s %u "
+			"%s%s",
 			quantity_format_span(c->length_us, length),
 			c->period_us == US_PER_DAY - US_PER_DAY % c->step_us ? "the same time of"
 									     : "the",
@@ -266,27 +268,56 @@ static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
 			c->period_us == US_PER_DAY - US_PER_DAY % c->step_us
 				? "days before"
 				: "stretches of that length before",
-			"; more servers make a better comparison") < 0)
+			"; a fault that is older does not show, and more servers make a better "
+			"comparison") < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	return r;
 }
 
-/* Say how a single server could be compared. `past`: its past is too short. */
-static int advise(struct lp_verdict *v, bool past, int64_t interval_us, struct lp_err *err)
+#define TO_COMPARE "there is one server: to compare it with others, name the data of at least 3; "
+
+static int noted(int r, struct lp_err *err)
+{
+	return r < 0 ? lp_err_sys(err, -ENOMEM, "cannot compare") : 0;
+}
+
+/* Its past is too short. */
+static int advise_longer(struct lp_verdict *v, int64_t interval_us, struct lp_err *err)
 {
 	char length[QUANTITY_TEXT_MAX];
-	int r;
 
-	if (past)
-		r = lp_verdict_note(v,
-			"there is one server: to compare it with others, name the data of at "
-			"least 3; to compare it with its own past, record it for %s or longer",
-			quantity_format_span(STRETCHES * SLOTS_LEAST * interval_us, length));
-	else
-		r = lp_verdict_note(v,
-			"there is one server: to compare it with others, name the data of at "
-			"least 3; to compare its disks with their own past, use -c '*/disk:*'");
-	return r < 0 ? lp_err_sys(err, -ENOMEM, "cannot compare") : 0;
+	return noted(
+		lp_verdict_note(v,
+			TO_COMPARE "to compare it with its own past, record it for %s or longer",
+			quantity_format_span(STRETCHES * SLOTS_LEAST * interval_us, length)),
+		err);
+}
+
+/* The kind of the disks, OSTs etc. without peers; NULL: there are none. */
+static const char *storage_alone(const struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		const struct lp_peer_group *g = &v->groups[i];
+		const char *kind = g->n_members ? v->components[g->members[0]]->kind : "";
+
+		if (g->refused && kind_find(kind)->resource == RESOURCE_STORAGE)
+			return kind;
+	}
+	return NULL;
+}
+
+/* Something else was compared, for instance its interfaces with each other: say how to compare the
+ * disks. */
+static int advise_rest(struct lp_verdict *v, struct lp_err *err)
+{
+	const char *kind = storage_alone(v);
+
+	if (!kind)
+		return 0;
+	return noted(lp_verdict_note(v,
+			     TO_COMPARE "to compare each %s with its own past, use -c '*/%s:*'",
+			     kind_find(kind)->words, kind),
+		err);
 }
 
 static bool any_refused(const struct lp_verdict *v)
@@ -296,6 +327,12 @@ static bool any_refused(const struct lp_verdict *v)
 			return true;
 	}
 	return false;
+}
+
+static bool is_judged_by_past(const struct lp_verdict *v)
+{
+	return (v->status == LP_STATUS_UNKNOWN || v->status == LP_STATUS_OK) && !v->n_missing &&
+		!v->n_traced;
 }
 
 int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *options,
@@ -310,14 +347,18 @@ int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *optio
 	uint32_t n = 0, slots;
 	int r;
 
-	if (options_are_plain(options) || (*verdict)->status != LP_STATUS_UNKNOWN ||
-		!is_alone(*verdict) || !any_refused(*verdict))
+	/* Its past says nothing about servers that are missing, and logs of system calls need
+	 * neither peers nor a past. */
+	if (options_are_plain(options) || !is_judged_by_past(*verdict) || !is_alone(*verdict) ||
+		!any_refused(*verdict))
 		return 0;
+	if (!nothing_compared(*verdict))
+		return advise_rest(*verdict, err);
 	r = lp_dataset_interval(ds, &interval_us, err);
 	if (r < 0)
 		return r;
-	if (!nothing_compared(*verdict) || !cut(*verdict, interval_us, &c))
-		return advise(*verdict, nothing_compared(*verdict), interval_us, err);
+	if (!cut(*verdict, interval_us, &c))
+		return advise_longer(*verdict, interval_us, err);
 	r = tables_make(ds, options, &c, &tables, &n, err);
 	if (r < 0)
 		return r;

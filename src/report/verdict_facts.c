@@ -500,7 +500,8 @@ void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v)
 		n += is_now(v, c);
 	strbuf_puts(sb, ", ");
 	add_counted(sb, n, "component");
-	strbuf_puts(sb, v->past ? " compared with their own past" : "");
+	if (v->past)
+		strbuf_printf(sb, " compared with %s own past", n == 1 ? "its" : "their");
 }
 
 /* "fs2: disk sdd is slow, 4.1x its peers. 2 more incidents, 1 acknowledged." */
@@ -537,6 +538,13 @@ void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v)
 			" observer%s: no error passed on to a client, no crash, no hang; there is "
 			"too little data to compare components with their peers",
 			some ? "else " : "", v->n_traced, v->n_traced == 1 ? "" : "s");
+		return;
+	}
+	if (v->past) {
+		strbuf_puts(sb, some ? "nothing else" : "nothing");
+		strbuf_puts(sb,
+			" has become slow, failed or disappeared, compared with before, among ");
+		add_compared(sb, v);
 		return;
 	}
 	strbuf_puts(sb,

@@ -288,7 +288,18 @@ def test_one_server(directory):
     with open(path, "a") as f:
         f.writelines(f"{1300000060 + i},oss1/disk:sda,await,{5 + i % 3}\n" for i in range(30))
     note, = diagnose(path, status=0)["notes"]
-    assert "compared with the 3 stretches" in note, note
+    assert "compared with the 3 stretches" in note and "older does not show" in note, note
+    # What others miss is no less unknown because this one is as before.
+    expected = os.path.join(directory, "expected")
+    with open(expected, "w") as f:
+        f.write("oss1\noss2\n")
+    assert "no data from oss2" in unknown(path, "--expect", expected)[0]
+    # Interfaces are compared, the disk is not: it is well, and says how to look at the disk.
+    with open(path, "a") as f:
+        for i in range(90):
+            f.writelines(f"{1300000000 + i},oss1/net:eth{n},rxbyt,{1000 + (i * 7 + n * 3) % 11}\n" for n in range(4))
+    note, = diagnose(path, status=0)["notes"]
+    assert "compare each disk with its own past, use -c '*/disk:*'" in note, note
 
 
 def test_absurd_peers(directory):
