@@ -163,9 +163,9 @@ void quantity_add(struct strbuf *sb, double value, const char *unit)
 const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX])
 {
 	if (!isfinite(ratio))
-		strcpy(buf, "-"); /* NOLINT: it fits */
-	else if (ratio >= 1e6)
-		snprintf(buf, QUANTITY_TEXT_MAX, "%.0ex", ratio);
+		strcpy(buf, "-");	   /* NOLINT: it fits */
+	else if (ratio >= 999.5)	   /* larger ratios do not matter */
+		strcpy(buf, "over 1000x"); /* NOLINT: it fits */
 	else
 		snprintf(buf, QUANTITY_TEXT_MAX,
 			ratio >= 99.5		? "%.0fx"

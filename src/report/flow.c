@@ -1,5 +1,6 @@
 #include "report/flow.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/safe_text.h"
 #include <stdarg.h>
@@ -75,10 +76,79 @@ static void add_word(struct flow *f, const char *word, size_t len)
 	f->column += width;
 }
 
+static size_t digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* "7", "12.5", "133" */
+static bool is_number(const char *text, size_t len)
+{
+	return len && digits(text) && strspn(text, "0123456789.") == len;
+}
+
+/* "min", "MB/s)": a unit, and perhaps punctuation. */
+static bool is_unit(const char *text, size_t len)
+{
+	static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", "days", "B", "kB",
+		"MB", "GB", "TB", "PB", "B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+	size_t bare = strcspn(text, " ,;:.)");
+
+	for (size_t i = 0; bare <= len && i < ARRAY_SIZE(units); i++) {
+		if (strlen(units[i]) == bare && !memcmp(units[i], text, bare))
+			return true;
+	}
+	return false;
+}
+
+/* "2026-11-15" */
+static bool is_date(const char *text, size_t len)
+{
+	return len == 10 && digits(text) == 4 && text[4] == '-' && text[7] == '-';
+}
+
+/* "12:34", "12:34:21," */
+static bool is_clock(const char *text, size_t len)
+{
+	return len >= 5 && digits(text) == 2 && text[2] == ':';
+}
+
+/* "UTC", "CEST." */
+static bool is_zone(const char *text, size_t len)
+{
+	size_t capitals = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return capitals >= 2 && capitals <= 5 && strspn(text + capitals, ",;:.)") + capitals == len;
+}
+
+/* Does a break between these two words make a text hard to read? */
+static bool is_one(const char *word, size_t len, const char *next, size_t next_len)
+{
+	return (is_number(word, len) && is_unit(next, next_len)) ||
+		(is_date(word, len) && is_clock(next, next_len)) ||
+		(is_clock(word, len) && is_zone(next, next_len));
+}
+
+/* The length of the text up to where a line may be broken. */
+static size_t piece_length(const char *text)
+{
+	size_t len = strcspn(text, " "), last = 0;
+
+	while (text[len] == ' ') {
+		size_t next_len = strcspn(text + len + 1, " ");
+
+		if (!next_len || !is_one(text + last, len - last, text + len + 1, next_len))
+			break;
+		last = len + 1;
+		len = last + next_len;
+	}
+	return len;
+}
+
 void flow_add(struct flow *f, const char *text)
 {
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t len = strcspn(text, " ");
+		size_t len = piece_length(text);
 
 		add_word(f, text, len);
 		text += len;

@@ -145,9 +145,7 @@ static const char *ratio_text(const struct lp_finding *f, char buf[QUANTITY_TEXT
 {
 	if (!f || !isfinite(f->ratio) || f->ratio <= 0)
 		return NULL;
-	if (f->ratio >= 1000) /* larger ratios do not matter */
-		snprintf(buf, QUANTITY_TEXT_MAX, "over 1000x");
-	else if (f->ratio >= 9.95)
+	if (f->ratio >= 9.95 && f->ratio < 99.5)
 		snprintf(buf, QUANTITY_TEXT_MAX, "%.0fx", f->ratio);
 	else
 		quantity_format_ratio(f->ratio, buf);

@@ -151,6 +151,38 @@ static const char *load_remark(double ratio, bool past)
 	return past ? "as usual: not overload" : "like its peers: not overload";
 }
 
+/* Does a row of the other end of the same connections show the same numbers? */
+static bool is_same_seen(const struct lp_verdict *v, const struct row *a, const struct row *b)
+{
+	const struct lp_identity *of[2];
+
+	if (!a->finding || !b->finding)
+		return false;
+	of[0] = v->components[a->finding->component];
+	of[1] = v->components[b->finding->component];
+	return !strcmp(of[0]->kind, "tcp") && !strcmp(of[1]->kind, "tcp") &&
+		!strcmp(of[0]->observer, of[1]->observer) && !strcmp(a->label, b->label) &&
+		!strcmp(a->own, b->own) && !strcmp(a->peers, b->peers);
+}
+
+/* Both ends of a connection count some things, for instance retransmits: show them once. */
+static void join_ends(struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t k = 0;
+
+		while (k < n && !is_same_seen(t->v, &t->rows[k], &t->rows[i]))
+			k++;
+		if (k < n)
+			strcpy(t->rows[k].thing, "TCP at both ends"); /* NOLINT: it fits */
+		else
+			t->rows[n++] = t->rows[i];
+	}
+	t->n = n;
+}
+
 /* The answer to "is it just busier?". */
 static int add_load(struct table *t, const struct lp_suspect *s)
 {
@@ -300,6 +332,7 @@ int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct l
 		if (r == 0 && i == 0 && lead)
 			r = add_load(&t, lead);
 	}
+	join_ends(&t);
 	if (r == 0)
 		print_table(out, &t);
 	free(t.rows);

@@ -453,6 +453,16 @@ static void print_muted(struct printer *p)
 	paragraph(p, 0, &sb);
 }
 
+/* Why a component is only mentioned: "faster", or without a name for that, "rtt differs". */
+static void add_asymmetry(struct strbuf *sb, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	if (!s->n_findings || (s->cause && strcmp(s->cause, "unknown") != 0))
+		strbuf_puts(sb, verdict_cause_words(s->cause));
+	else
+		strbuf_printf(
+			sb, "%s differs", v->tables[v->findings[s->findings[0]].metric]->metric);
+}
+
 /* Components that are off without being at fault, in one paragraph. */
 static void print_asymmetries(struct printer *p)
 {
@@ -467,7 +477,8 @@ static void print_asymmetries(struct printer *p)
 
 		strbuf_puts(&sb, i ? ", " : "");
 		naming_add(&sb, p->v->components[s->component]);
-		strbuf_printf(&sb, " (%s", verdict_cause_words(s->cause));
+		strbuf_puts(&sb, " (");
+		add_asymmetry(&sb, p->v, s);
 		if (p->opt.verbose && s->n_evidence)
 			strbuf_printf(&sb, ": %s", s->evidence[0]);
 		strbuf_puts(&sb, s->acknowledged ? "; acknowledged)" : ")");
@@ -493,10 +504,17 @@ static uint32_t n_refused(const struct lp_verdict *v)
 	return n;
 }
 
+/* Does print_well() print what was not compared? */
+static bool well_names_refused(const struct lp_verdict *v)
+{
+	return !v->n_incidents && n_refused(v) && n_refused(v) < v->n_groups &&
+		(!v->n_unknown || verdict_n_judged(v));
+}
+
 static void print_groups(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
-	bool many = n_refused(p->v) > REFUSED_MAX;
+	bool many = n_refused(p->v) > REFUSED_MAX, named = well_names_refused(p->v);
 	uint32_t n_functions = 0;
 
 	if (many && !p->opt.verbose) {
@@ -511,7 +529,8 @@ static void print_groups(struct printer *p)
 			n_functions++;
 			continue;
 		}
-		if (!p->opt.verbose && (many || !g->refused))
+		/* That a single component has no peers needs no second line. */
+		if (!p->opt.verbose && (many || !g->refused || (named && g->n_members == 1)))
 			continue;
 		strbuf_printf(&sb, "Group %s: %" PRIu32 " component%s%s", g->name, g->n_members,
 			g->n_members == 1 ? "" : "s", g->discovered ? ", found in the data" : "");

@@ -47,6 +47,23 @@ def test_first_line(directory):
     check(all(len(line) <= 80 for line in lines), lines)
 
 
+def test_evidence_once(directory):
+    """what both ends of the connections count is one row, and a number stays with its unit"""
+    ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddw-receive-pktloss-1"), env=PLAIN)
+    rows = [line for line in ran.out.splitlines() if line.startswith("  retrans ")]
+    check(ran.code == 1 and len(rows) == 1 and rows[0].endswith("TCP at both ends"), ran)
+    check("12:27:49 to\n12:29:19 UTC." in ran.out, ran)
+    ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddr-send-pktloss-1"), env=PLAIN)
+    check("s1: TCP as clients see it (cwnd differs)" in ran.out, ran)
+
+
+def test_empty_time(directory):
+    """a time without data: which time that is, and which one the data has"""
+    ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddr-none-1"), "--since", "2026-11-18 07:00", env={**PLAIN, "TZ": "CET-1"})
+    text = " ".join(ran.out.split())
+    check(ran.code == 4 and "in that time (from 2026-11-18T06:00:00Z on); the data is from 2026-11-15T12:3" in text, ran)
+
+
 def test_oneline(directory):
     """one line per incident, of fields; one line if there is none"""
     ran = limpet("diagnose", "--format", "oneline", SLOW, env=PLAIN)

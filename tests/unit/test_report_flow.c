@@ -25,6 +25,19 @@ static void test_lines(void **state)
 	assert_flows(10, 4, "   ", "");
 }
 
+/* A number stays with its unit, a date with the time, and a time with its zone. */
+static void test_unbroken_quantities(void **state)
+{
+	(void)state;
+	assert_flows(14, 0, "ongoing for 1 min", "ongoing for\n1 min\n");
+	assert_flows(14, 0, "a rate of 12.5 MB/s, now", "a rate of\n12.5 MB/s, now\n");
+	assert_flows(24, 0, "since 2026-11-15 13:03:22 UTC.", "since\n2026-11-15 13:03:22 UTC.\n");
+	assert_flows(12, 0, "at 12:34 to 12:35 UTC", "at 12:34 to\n12:35 UTC\n");
+	assert_flows(11, 0, "the last 7 minutes", "the last 7\nminutes\n");
+	assert_flows(11, 0, "13:03:22 A TCP peer", "13:03:22 A\nTCP peer\n");
+	assert_flows(9, 0, "7.", "7.\n");
+}
+
 /* A word longer than a line is not cut, so that it can be copied. */
 static void test_long_word(void **state)
 {
@@ -75,6 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_unbroken_quantities),
 		cmocka_unit_test(test_long_word),
 		cmocka_unit_test(test_utf8_counts_characters),
 		cmocka_unit_test(test_no_control_characters),
