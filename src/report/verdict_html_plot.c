@@ -347,8 +347,11 @@ static void write_legend(
 	html_write_name(out, p->v->components[f->component]->text);
 	fputs("</span>", out);
 	write_key(out, "median");
-	fprintf(out, "median of %" PRIu32 " of its %" PRIu32 " peers</span>", l->n_median,
-		l->n_others);
+	if (l->n_median < l->n_others)
+		fprintf(out, "median of %" PRIu32 " of its %" PRIu32 " peers</span>", l->n_median,
+			l->n_others);
+	else
+		fprintf(out, "median of its %" PRIu32 " peers</span>", l->n_others);
 	fputs("<span><svg class=\"key\" width=\"22\" height=\"10\" aria-hidden=\"true\"><rect "
 	      "class=\"peers\" width=\"22\" height=\"10\"/></svg>10th to 90th percentile of "
 	      "them</span>",

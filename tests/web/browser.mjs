@@ -46,9 +46,10 @@ export const misplaced = (page) => page.evaluate(() => {
   const shown = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility === "visible";
   for (const svg of document.querySelectorAll("svg")) {
     const boxes = [...svg.querySelectorAll("text:not([hidden])")].filter(shown).map((e) => [e.getBoundingClientRect(), e.textContent]);
+    const gap = svg.classList.contains("x") ? 4 : 0; // times that touch look like one
     boxes.forEach(([a, text], i) => {
       for (const [b, other] of boxes.slice(i + 1))
-        if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) wrong.push(`"${text}" lies on "${other}"`);
+        if (a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom) wrong.push(`"${text}" lies on "${other}"`);
     });
   }
   for (const e of document.querySelectorAll("body *")) {
