@@ -232,7 +232,10 @@ static int series_of(const struct episode *item, const struct lp_verdict *v, con
 		.group = at->group, .metric = at->table, .n_windows = n, .method = item->method};
 	if (series_alloc(ret, n_members) < 0)
 		return -ENOMEM;
+	/* Only the windows of one component were kept: the others are like their peers. */
 	memset(ret->marks, LP_MARK_NORMAL, (size_t)n_members * n);
+	for (size_t i = 0; i < (size_t)n_members * n; i++)
+		ret->ratios[i] = 1;
 	for (uint32_t i = 0; i < n_members; i++)
 		ret->thresholds[i] = item->finding.threshold;
 	for (uint32_t w = 0; w < n; w++) {

@@ -45,12 +45,11 @@
     if (!width) return;
     let end = -Infinity; /* of the label before, in pixels: those at the edges move inwards */
     axis.replaceChildren(...timeTicks(from, to, width, local).flatMap(({ at, text }) => {
-      const x = (at - from) / (to - from), half = text.length * 3.4 / width;
-      const left = clamp(x - half, 0, Math.max(0, 1 - 2 * half)) * width;
-      if (left < end + 8) return [];
-      end = left + 2 * half * width;
-      return [draw("text", { x: `${x * 100}%`, y: 14,
-        "text-anchor": x < half ? "start" : x > 1 - half ? "end" : "middle" }, text)];
+      const half = text.length * 3.4;
+      const x = clamp((at - from) / (to - from) * width, half, Math.max(half, width - half));
+      if (x - half < end + 6) return [];
+      end = x + half;
+      return [draw("text", { x: `${x / width * 100}%`, y: 14, "text-anchor": "middle" }, text)];
     }));
   }
   /* The part of a plot's own time that is shown; all of it where the range has none of it. */

@@ -4,6 +4,7 @@ that come and go."""
 import datetime
 import json
 import os
+import re
 
 import fleet
 import tap
@@ -99,6 +100,22 @@ def test_away_for_a_while(directory):
     made.end_early("s2", 20 * 60)
     ran = limpet("diagnose", "--json", made.write(directory))
     tap.check(ran.code == 4 and "no data from s2" in json.loads(ran.out)["headline"], ran)
+
+
+def test_heat_map_of_the_past(directory):
+    """a disk that was slow half an hour ago: the heat map shows the others like their peers, not far below them"""
+    made = fleet.Fleet(6, 1, minutes=60, step_s=5, seed=4)
+    made.slow("s3/disk:sda", at_min=30, minutes=18)
+    report = os.path.join(directory, "report.html")
+    ran = limpet("diagnose", "--html", report, made.write(directory))
+    tap.check(ran.code == 1 and "s3: disk sda was slow" in ran.out, ran)
+    with open(report, encoding="utf-8") as f:
+        rows = re.findall(r'data-name="(s\d)/disk:sda".*?data-level="([^"]*)"', f.read(), re.S)
+    tap.check(len(rows) == 6, rows)
+    like = ord("0") + 27  # a character per window, in quarters of a doubling
+    for observer, levels in rows:
+        furthest = max(abs(ord(c) - like) for c in levels if c != ".")
+        tap.check((furthest > 8) == (observer == "s3"), (observer, levels))
 
 
 if __name__ == "__main__":
