@@ -38,30 +38,44 @@ bool detect_group_wanted(const struct detect_options *opt, const char *name)
 	return !opt->n_groups;
 }
 
+/* "; did you mean 'disk of servers'?" for "disk", and for a mistyped name. */
+static const char *group_question(
+	struct meant *m, const struct lp_verdict *v, uint32_t n, char *buf, size_t size)
+{
+	for (uint32_t i = 0; i < n; i++)
+		meant_consider(m, v->groups[i].name);
+	for (uint32_t i = 0; !m->edits && i < n; i++) {
+		if (strncmp(v->groups[i].name, m->word, strlen(m->word)) != 0)
+			continue;
+		snprintf(buf, size, "; did you mean '%.64s'?", v->groups[i].name);
+		return buf;
+	}
+	return meant_question(m);
+}
+
 /* Keep the groups that the user selected. */
 static int groups_choose(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	struct meant m = {.word = opt->n_groups ? opt->groups[0] : ""};
-	uint32_t n = 0;
+	uint32_t n = 0, n_all = v->n_groups;
+	char question[MEANT_MAX + 32];
 
-	for (uint32_t i = 0; i < v->n_groups; i++) {
-		struct lp_peer_group dropped = v->groups[i];
+	for (uint32_t i = 0; i < n_all; i++) {
+		struct lp_peer_group kept = v->groups[i];
 
-		meant_consider(&m, dropped.name);
-
-		if (detect_group_wanted(opt, dropped.name)) {
+		if (detect_group_wanted(opt, kept.name)) {
 			v->groups[i] = v->groups[n];
-			v->groups[n++] = dropped;
+			v->groups[n++] = kept;
 		}
 	}
-	for (uint32_t i = n; i < v->n_groups; i++)
+	if (!n && opt->n_groups)
+		lp_err_set(err, -ENOENT,
+			"no peer group is called '%s'%s ('limpet topology DATA' lists them)",
+			opt->groups[0], group_question(&m, v, n_all, question, sizeof(question)));
+	for (uint32_t i = n; i < n_all; i++)
 		peer_group_release(&v->groups[i]);
 	v->n_groups = n;
-	if (!n && opt->n_groups)
-		return lp_err_set(err, -ENOENT,
-			"no peer group is called '%s'%s ('limpet topology DATA' lists them)",
-			opt->groups[0], meant_question(&m));
-	return 0;
+	return !n && opt->n_groups ? -ENOENT : 0;
 }
 
 /* Does a component belong to a kind with rearranged tables? Most neighbours have the same kind. */

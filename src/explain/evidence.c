@@ -8,6 +8,7 @@
 #include "explain/cause.h"
 #include "explain/semantic.h"
 #include "model/metric_role.h"
+#include "model/naming.h"
 #include "model/quantity.h"
 #include "model/traced_call.h"
 #include <errno.h>
@@ -341,14 +342,17 @@ char *evidence_summary(const struct explain_context *ctx, const struct lp_incide
 	struct strbuf sb = {0};
 
 	if (!strcmp(incident->cause, cause_server_down.name)) {
-		const char *colon = strchr(incident->part, ':');
-
-		strbuf_printf(&sb, "no data from %s", colon ? colon + 1 : incident->part);
+		strbuf_puts(&sb, "no data from ");
+		naming_add_part(&sb, incident->part);
 		add_stretch(&sb, incident->first_us, incident->last_us, incident->since_before,
 			incident->ended);
 		return strbuf_take(&sb);
 	}
-	strbuf_printf(&sb, "%s %s", incident->part, cause_find(incident->cause)->is);
+	if (strchr(incident->part, '/')) /* a component, by the name that commands take */
+		strbuf_puts(&sb, incident->part);
+	else
+		naming_add_part(&sb, incident->part);
+	strbuf_printf(&sb, " %s", cause_find(incident->cause)->is);
 	if (context_semantic(ctx, lead)) {
 		strbuf_printf(&sb, ": %s", lead->evidence[0]);
 		return strbuf_take(&sb);

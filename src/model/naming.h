@@ -16,7 +16,7 @@ void naming_add_thing(struct strbuf *sb, const struct lp_identity *component);
 /* The server and the component: "oss5: disk sdb"; "oss5" for a host. */
 void naming_add(struct strbuf *sb, const struct lp_identity *component);
 
-/* A part of the systemas it is named in an incident: "oss5" for "observer:oss5", "controller
+/* A part of the system as it is named in an incident: "oss5" for "observer:oss5", "controller
  * ddn12a" for "controller:ddn12a". */
 void naming_add_part(struct strbuf *sb, const char *part);
 

@@ -64,6 +64,13 @@ def test_empty_time(directory):
     check(ran.code == 4 and "in that time (from 2026-11-18T06:00:00Z on); the data is from 2026-11-15T12:3" in text, ran)
 
 
+def test_group_meant(directory):
+    """a group that does not exist: the one that begins like it, or is spelled like it"""
+    data = os.path.join(SOURCE, "recordings/ddr-none-1")
+    for typed, meant in (("disk", "disk of servers"), ("net eth0 of clints", "net eth0 of clients")):
+        bad(2, f"no peer group is called '{typed}'; did you mean '{meant}'?", "diagnose", "--group", typed, data)
+
+
 def test_oneline(directory):
     """one line per incident, of fields; one line if there is none"""
     ran = limpet("diagnose", "--format", "oneline", SLOW, env=PLAIN)

@@ -36,6 +36,7 @@ static void test_drawer(void **state)
 	assert_int_equal(incident->n_of_part, LUNS);
 	assert_int_equal(incident->first_us, RIG_START_US + 4 * RIG_STEP_US);
 	assert_int_equal(incident->last_us, RIG_START_US + 31 * RIG_STEP_US);
+	assert_int_equal(strncmp(incident->summary, "array ddn1 ", strlen("array ddn1 ")), 0);
 	rig_release(&r);
 }
 
