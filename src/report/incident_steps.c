@@ -196,9 +196,13 @@ static void do_cpu(struct making *m)
 		"process, or a limit (cpu.max) that is too tight.");
 }
 
+/* A trace knows which program hangs. */
 static void do_hung(struct making *m)
 {
-	add_command(m, "ps -eo pid,stat,wchan:24,etime,comm | awk '$2 ~ /^[DT]/'", NULL);
+	if (m->first && !strcmp(m->first->kind, "sys"))
+		add_command(m, "ps -L -o pid,lwp,stat,wchan:24,etime,comm -C @", m->first->name);
+	else
+		add_command(m, "ps -eo pid,stat,wchan:24,etime,comm | awk '$2 ~ /^[DT]/'", NULL);
 	add_command(m, "dmesg -T | grep -i 'blocked for more than'", NULL);
 	add_text(m,
 		"T: the process is stopped, continue it (kill -CONT PID). D: it waits for the "
@@ -275,6 +279,14 @@ static const struct {
 	{"rogue-process", do_rogue},
 };
 
+/* Does it hang, without a known reason? A trace that shows the reason gives advice about it. */
+static bool is_hung(const struct making *m)
+{
+	return m->in->cause && !strcmp(m->in->cause, cause_server_hung.name) &&
+		!(m->lead && m->lead->advice && m->first && !strcmp(m->first->kind, "sys") &&
+			strcmp(m->lead->advice, cause_server_hung.advice) != 0);
+}
+
 void incident_steps(
 	const struct lp_verdict *v, const struct lp_incident *in, struct incident_steps *ret)
 {
@@ -283,11 +295,9 @@ void incident_steps(
 		.first = incident_component(v, in),
 		.lead = incident_lead(v, in),
 		.to = ret};
-	bool hung = in->cause && !strcmp(in->cause, "server-hung");
 
 	snprintf(ret->host, sizeof(ret->host), "%s", incident_observer(v, in));
-	/* A traced program has its own advice. */
-	if (hung && !(m.first && !strcmp(m.first->kind, "sys"))) {
+	if (is_hung(&m)) {
 		do_hung(&m);
 		return;
 	}

@@ -64,6 +64,12 @@ def test_empty_time(directory):
     check(ran.code == 4 and "in that time (from 2026-11-18T06:00:00Z on); the data is from 2026-11-15T12:3" in text, ran)
 
 
+def test_hung_program(directory):
+    """what to do about a program that hangs: on its server, about its threads"""
+    ran = limpet("diagnose", os.path.join(SOURCE, "recordings/errors/ddw-pause-1"), env=PLAIN)
+    check("  DO    on s3:\n        ps -L -o pid,lwp,stat,wchan:24,etime,comm -C glusterfsd\n" in ran.out, ran)
+
+
 def test_group_meant(directory):
     """a group that does not exist: the one that begins like it, or is spelled like it"""
     data = os.path.join(SOURCE, "recordings/ddr-none-1")
