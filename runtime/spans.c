@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -60,6 +63,7 @@ static uint32_t operations = UINT32_MAX;
 static uint32_t generation; /* of the file: each child of a fork() has its own */
 static uint64_t next_id;
 static bool summing;	   /* keep sums instead of records */
+static bool in_ticks;	   /* times of records are readings of the processor's counter */
 static bool in_regions;	   /* record inside regions only */
 static char marks[2048];   /* ",a,b,": the selected ones */
 static uint32_t wanted;	   /* layers, while recording is on */
@@ -73,6 +77,17 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The time for a record. Reading the counter takes a third of the time of clock_gettime(); the
+ * reader converts it. */
+static inline int64_t stamp(void)
+{
+#if defined(__x86_64__)
+	if (in_ticks)
+		return (int64_t)__rdtsc();
+#endif
+	return now_ns();
 }
 
 void *spans_next(const char *name)
@@ -149,6 +164,7 @@ static void file_make(void)
 	h->rank = h->n_ranks = -1;
 	h->active = wanted;
 	h->summing = summing;
+	h->ticks = in_ticks;
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
 	__atomic_store_n(&h->magic, SPANS_MAGIC, __ATOMIC_RELEASE);
 	header = h;
@@ -203,6 +219,7 @@ __attribute__((constructor)) static void start(void)
 	const char *mask = secure_getenv(SPANS_OPERATIONS_VARIABLE);
 	const char *regions = secure_getenv(SPANS_REGIONS_VARIABLE);
 	const char *summary = secure_getenv(SPANS_SUMMARY_VARIABLE);
+	const char *ticks = secure_getenv(SPANS_TICKS_VARIABLE);
 	int saved_errno = errno;
 
 	if (wanted || !dir || dir[0] != '/' || strlen(dir) >= sizeof(directory) || !list ||
@@ -219,6 +236,12 @@ __attribute__((constructor)) static void start(void)
 		spans_ranges_start(secure_getenv(SPANS_RANGES_VARIABLE));
 	}
 	summing = summary && *summary == '1';
+#if defined(__x86_64__)
+	/* Sums of several hosts are added up, whose counters differ. */
+	in_ticks = !summing && ticks && *ticks == '1';
+#else
+	(void)ticks;
+#endif
 	spans_library_start(secure_getenv(SPANS_FUNCTIONS_VARIABLE));
 	if (wanted && pthread_atfork(NULL, NULL, in_child) == 0)
 		file_make();
@@ -264,35 +287,70 @@ static void give_up(void)
 	active_set();
 }
 
+static struct spans_chunk *chunk_at(uint32_t at)
+{
+	return (struct spans_chunk *)((char *)header + SPANS_HEADER + (size_t)at * SPANS_CHUNK);
+}
+
+/* A chunk that the reader has read and offers, or NULL. It is empty before the reader can look at
+ * it again. */
+static struct spans_chunk *chunk_reuse(void)
+{
+	for (unsigned i = 0; i < SPANS_REUSABLE; i++) {
+		uint32_t *slot = &header->reusable[i];
+		uint32_t offered = __atomic_load_n(slot, __ATOMIC_RELAXED);
+		struct spans_chunk *c;
+
+		if (offered == 0 || offered > SPANS_CHUNKS ||
+			!__atomic_compare_exchange_n(slot, &offered, SPANS_EMPTYING, false,
+				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		c = chunk_at(offered - 1);
+		memset(c, 0, SPANS_CHUNK);
+		__atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+		return c;
+	}
+	return NULL;
+}
+
+static struct spans_chunk *chunk_new(void)
+{
+	uint32_t at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
+
+	if (at >= SPANS_CHUNKS) {
+		__atomic_fetch_sub(&header->n_chunks, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	return reserve(chunk_at(at), SPANS_CHUNK) ? chunk_at(at) : NULL;
+}
+
 /* A chunk for this thread only, or NULL. */
 static struct spans_chunk *chunk_take(void)
 {
 	struct spans_chunk *c;
-	uint32_t at;
 
 	if (is_reader_gone()) {
 		give_up();
 		return NULL;
 	}
-	at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
-	if (at >= SPANS_CHUNKS) {
-		__atomic_fetch_sub(&header->n_chunks, 1, __ATOMIC_RELAXED);
-		return NULL;
-	}
-	c = (struct spans_chunk *)((char *)header + SPANS_HEADER + (size_t)at * SPANS_CHUNK);
-	if (!reserve(c, SPANS_CHUNK))
+	c = chunk_reuse();
+	if (!c)
+		c = chunk_new();
+	if (!c)
 		return NULL;
 	c->tid = (uint32_t)syscall(SYS_gettid);
+	c->first_id = __atomic_add_fetch(&next_id, SPANS_IN_CHUNK, __ATOMIC_RELAXED);
 	return c;
 }
 
-/* Take `n` consecutive places; NULL: no room. A signal handler may interrupt this at any point, and
- * takes other places. */
-static struct spans_record *places_take(uint32_t n)
+/* Take `n` consecutive places, of which the first has the number `ret_id`; NULL: no room. A signal
+ * handler may interrupt this at any point, and takes other places. */
+static struct spans_record *places_take(uint32_t n, uint64_t *ret_id)
 {
 	struct thread *t = &self;
 
 	for (int tries = 0; tries < 2; tries++) {
+		struct spans_chunk *c;
 		uint32_t at;
 
 		if (t->generation != generation || !t->chunk) {
@@ -301,9 +359,12 @@ static struct spans_record *places_take(uint32_t n)
 			if (!t->chunk)
 				break;
 		}
-		at = __atomic_fetch_add(&t->chunk->n, n, __ATOMIC_RELAXED);
-		if (at + n <= SPANS_IN_CHUNK)
-			return (struct spans_record *)t->chunk + 1 + at;
+		c = t->chunk;
+		at = __atomic_fetch_add(&c->n, n, __ATOMIC_RELAXED);
+		if (at + n <= SPANS_IN_CHUNK) {
+			*ret_id = c->first_id + at;
+			return (struct spans_record *)c + 1 + at;
+		}
 		t->chunk = NULL;
 	}
 	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
@@ -345,23 +406,24 @@ static bool is_wanted(unsigned op)
 }
 
 /* A place for a call that is only added up. */
-static struct spans_record *scratch_take(struct thread *t, uintptr_t sp)
+static struct spans_record *scratch_take(struct thread *t, uintptr_t sp, uint64_t *ret_id)
 {
 	parent_of(t, sp);
+	*ret_id = __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
 	return t->depth < SUM_DEPTH ? &t->scratch[t->depth] : NULL;
 }
 
 static struct spans_record *record_begin(enum spans_layer layer, unsigned op, const char *function,
 	uintptr_t sp, const struct spans_object *object)
 {
-	struct spans_record *r = summing ? scratch_take(&self, sp) : places_take(1);
+	uint64_t id = 0;
+	struct spans_record *r = summing ? scratch_take(&self, sp, &id) : places_take(1, &id);
 
 	if (!r)
 		return NULL;
 	r->layer = (uint8_t)layer;
 	r->op = (uint8_t)op;
-	r->id = (uint64_t)header->pid << 32 |
-		(uint32_t)__atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
+	r->id = (uint64_t)header->pid << 32 | (uint32_t)id;
 	r->parent = parent_of(&self, sp);
 	r->device = object ? object->device : 0;
 	r->inode = object ? object->inode : 0;
@@ -390,7 +452,7 @@ static bool region_enter(uintptr_t sp)
 	self.region = record_begin(SPANS_POSIX, SPAN_MARK, name, sp + 1, NULL);
 	if (self.region) {
 		self.region->offset = SPAN_NO_OFFSET;
-		self.region->start_ns = now_ns();
+		self.region->start = stamp();
 		__atomic_store_n(&self.region->state, SPANS_BEGUN, __ATOMIC_RELEASE);
 	}
 	return true;
@@ -433,7 +495,7 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	r->flags = op & SPANS_TOGETHER ? SPAN_COLLECTIVE : 0;
 	r->offset = offset;
 	r->size = size;
-	r->start_ns = now_ns();
+	r->start = stamp();
 	__atomic_store_n(&r->state, SPANS_BEGUN, __ATOMIC_RELEASE);
 	return r;
 }
@@ -463,7 +525,7 @@ _Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
 static void sum_add(struct thread *t, const struct spans_record *r)
 {
 	struct spans_sum *s = &header->sums[r->layer][r->op];
-	uint64_t ns = (uint64_t)(r->end_ns - r->start_ns), longest;
+	uint64_t ns = (uint64_t)(r->end - r->start), longest;
 	uint64_t below = t->depth < DEPTH ? (uint64_t)t->open[t->depth].below_ns : 0;
 	uint64_t own = below < ns ? ns - below : 0;
 
@@ -498,7 +560,7 @@ void spans_stop(struct spans_record *r, int64_t result)
 {
 	if (!r)
 		return;
-	r->end_ns = now_ns();
+	r->end = stamp();
 	r->result = result;
 	pop(&self, r->id);
 	if (summing && header)
@@ -522,6 +584,7 @@ void(spans_end)(struct spans_record *r, int64_t result)
 void spans_name(const struct spans_object *object, const char *name, size_t len)
 {
 	struct spans_name *first;
+	uint64_t unused;
 	uint32_t n;
 
 	if (!header || summing || len > SPANS_NAME_MAX)
@@ -530,7 +593,7 @@ void spans_name(const struct spans_object *object, const char *name, size_t len)
 		(uint32_t)(len > SPANS_TEXT
 				? (len - SPANS_TEXT + SPANS_RECORD - 9) / (SPANS_RECORD - 8)
 				: 0);
-	first = (struct spans_name *)places_take(n);
+	first = (struct spans_name *)places_take(n, &unused);
 	if (!first)
 		return;
 	first->len = (uint32_t)len;

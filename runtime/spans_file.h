@@ -4,7 +4,8 @@
  *
  * A header, then chunks. A thread owns the chunk that it writes to; when that is full it takes the
  * next one. A record is written when a call begins, and completed when it ends, so that calls that
- * never end are visible. The reader frees chunks when all of their records are complete.
+ * never end are visible. The reader takes chunks when all of their records are complete. It offers
+ * some of them to the program, which is cheaper than new memory, and frees the others.
  */
 #ifndef RUNTIME_SPANS_FILE_H
 #define RUNTIME_SPANS_FILE_H
@@ -21,10 +22,11 @@
 #define SPANS_FUNCTIONS_VARIABLE "LIMPET_STACK_FUNCTIONS"
 #define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are not traced */
 #define SPANS_SUMMARY_VARIABLE "LIMPET_STACK_SUMMARY"	      /* "1": sums instead of records */
+#define SPANS_TICKS_VARIABLE "LIMPET_STACK_TICKS" /* "1": times may be the processor's counter */
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
-#define SPANS_VERSION 4
+#define SPANS_VERSION 5
 
 /* The layers. */
 enum spans_layer {
@@ -46,7 +48,10 @@ enum {
 	SPANS_FUNCTION = 48,
 	SPANS_TEXT = SPANS_RECORD - 32, /* bytes of a name per record */
 	SPANS_NAME_MAX = 4096,
+	SPANS_REUSABLE = 128, /* chunks on offer */
 };
+/* In a slot of `reusable`: a thread is emptying the chunk that was offered there. */
+#define SPANS_EMPTYING UINT32_MAX
 #define SPANS_CHUNKS                                                                               \
 	(UINT32_C(1) << 19) /* 32 GiB of address space, of which little is ever used               \
 			     */
@@ -80,11 +85,16 @@ struct spans_header {
 				 * has */
 	uint32_t reduced;	/* the number of ranks in these sums; 0: only this one */
 	struct spans_sum sums[SPANS_LAYERS][SPANS_OPS];
+	uint32_t ticks; /* 1: times of records are readings of the processor's counter */
+	/* 1 + the place of a chunk that was read. The reader puts it into a slot that is 0; the
+	 * thread that takes it empties it, and sets the slot to 0. Atomic. */
+	uint32_t reusable[SPANS_REUSABLE];
 };
 
 struct spans_chunk {
 	uint32_t tid;
 	uint32_t n; /* records that were begun; atomic; may be more than fit */
+	uint64_t first_id;
 };
 
 enum spans_state {
@@ -99,7 +109,7 @@ struct spans_record {
 	uint32_t state; /* atomic */
 	uint8_t layer, op, flags, unused;
 	uint64_t id, parent;
-	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+	int64_t start, end; /* ns of CLOCK_MONOTONIC, or ticks (header) */
 	uint64_t device, inode;
 	int64_t offset, size, result;
 	char function[SPANS_FUNCTION]; /* NUL-terminated if shorter */

@@ -94,6 +94,16 @@ START_UP(mpi_init_thread_f08_, (MPI_Fint * required, MPI_Fint *provided, MPI_Fin
 SHUT_DOWN(mpi_finalize_)
 SHUT_DOWN(mpi_finalize_f08_)
 
+/* MPICH's mpi_file_open_f08_() converts a handle that it never set if a file cannot be opened. Make
+ * it MPI_FILE_NULL: what wrappers leave on the stack would crash the program. */
+static __attribute__((noinline)) void stack_clear(void)
+{
+	volatile char below[1024];
+
+	for (size_t i = 0; i < sizeof(below); i++)
+		below[i] = 0;
+}
+
 #define OPEN(function, name, ...)                                                                  \
 	DEFINE(name,                                                                               \
 		(MPI_Fint * comm, char *file, MPI_Fint *mode, MPI_Fint *info, MPI_Fint *f,         \
@@ -105,6 +115,7 @@ SHUT_DOWN(mpi_finalize_f08_)
                                                                                                    \
 		MPI_NEXT(name);                                                                    \
 		mpi_in_fortran = true;                                                             \
+		stack_clear();                                                                     \
 		next(comm, file, mode, info, f, error, len);                                       \
 		mpi_in_fortran = false;                                                            \
 		name_copy(text, file, (int)len);                                                   \

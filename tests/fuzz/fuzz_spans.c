@@ -1,6 +1,6 @@
 /* Spans that a hostile program left in its shared memory, through all that reads and prints them.
  * The input is what stands in the file behind the header's constant beginning: the rest of the
- * header, then records of the first chunk.
+ * header but for its end, then records of the first chunk.
  */
 #include "fuzz.h"
 #include "runtime/spans_file.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define HEADER_AT offsetof(struct spans_header, start_ns)
-#define HEADER_REST (sizeof(struct spans_header) - HEADER_AT)
+#define HEADER_REST (offsetof(struct spans_header, ticks) - HEADER_AT)
 
 static char dir[] = "/dev/shm/limpet-fuzz-XXXXXX";
 
@@ -32,6 +32,8 @@ static void file_write(const uint8_t *data, size_t size)
 
 	memcpy((char *)&h + HEADER_AT, data, rest);
 	h.n_chunks %= 4; /* more are only more of the same */
+	h.ticks = size % 2;
+	memset(h.reusable, (int)(size % 3), sizeof(h.reusable));
 	snprintf(path, sizeof(path), "%s/spans.1.1", dir);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || pwrite(fd, &h, sizeof(h), 0) != sizeof(h) ||

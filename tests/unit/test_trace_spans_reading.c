@@ -57,8 +57,8 @@ static struct spans_record a_write(uint64_t id, int64_t start_ns)
 		.layer = SPANS_POSIX,
 		.op = SPAN_WRITE,
 		.id = id,
-		.start_ns = start_ns,
-		.end_ns = start_ns < INT64_MAX - 10 ? start_ns + 10 : INT64_MAX,
+		.start = start_ns,
+		.end = start_ns < INT64_MAX - 10 ? start_ns + 10 : INT64_MAX,
 		.device = 7,
 		.inode = 9,
 		.offset = 100,
@@ -143,15 +143,18 @@ static void test_one_span(void **state)
 	close(w.fd);
 }
 
-/* Full chunks are taken while the program runs, once, and given back. */
+/* Full chunks are taken while the program runs, once, and their memory is freed if enough chunks
+ * are on offer. */
 static void test_full_chunk(void **state)
 {
 	struct spans_header h = header_of((uint32_t)getpid(), 2);
-	struct written w = file_make("spans.1.1", &h);
+	struct written w;
 	struct spans_reading *r = begin();
 	struct stat before, after;
 
 	(void)state;
+	memset(h.reusable, 0xff, sizeof(h.reusable));
+	w = file_make("spans.1.1", &h);
 	for (uint32_t c = 0; c < 2; c++) {
 		chunk_put(&w, c, 1, SPANS_IN_CHUNK + c);
 		for (uint32_t i = 0; i < SPANS_IN_CHUNK; i++) {
@@ -202,6 +205,88 @@ static void test_long_name(void **state)
 	close(w.fd);
 }
 
+static void slot_put(const struct written *w, unsigned slot, uint32_t value)
+{
+	off_t at = (off_t)(offsetof(struct spans_header, reusable) + slot * sizeof(value));
+
+	assert_int_equal(pwrite(w->fd, &value, sizeof(value), at), sizeof(value));
+}
+
+static uint32_t slot_get(const struct written *w, unsigned slot)
+{
+	off_t at = (off_t)(offsetof(struct spans_header, reusable) + slot * sizeof(uint32_t));
+	uint32_t value;
+
+	assert_int_equal(pread(w->fd, &value, sizeof(value), at), sizeof(value));
+	return value;
+}
+
+/* A chunk full of calls, with ids from `id` on. */
+static void chunk_fill(const struct written *w, uint32_t chunk, uint64_t id)
+{
+	chunk_put(w, chunk, 9, SPANS_IN_CHUNK);
+	for (uint32_t i = 0; i < SPANS_IN_CHUNK; i++) {
+		struct spans_record record = a_write(id + i, 1000 + i);
+
+		record_put(w, chunk, i, &record);
+	}
+}
+
+/* A chunk that was read is offered to the program, and read again after the program took it. */
+static void test_reuse(void **state)
+{
+	struct spans_header h = header_of(5, 2);
+	struct written w = file_make("spans.5.1", &h);
+	struct spans_reading *r = begin();
+
+	(void)state;
+	chunk_fill(&w, 0, 1);
+	chunk_put(&w, 1, 9, 0); /* another thread's */
+	look(r, false);
+	assert_int_equal(taken.n, SPANS_IN_CHUNK);
+	assert_int_equal(slot_get(&w, 0), 1);
+	assert_int_equal(slot_get(&w, 1), 0);
+	look(r, false); /* it is on offer: not read again */
+	slot_put(&w, 0, SPANS_EMPTYING);
+	look(r, false);
+	assert_int_equal(taken.n, SPANS_IN_CHUNK);
+	chunk_fill(&w, 0, 10000);
+	slot_put(&w, 0, 0);
+	look(r, false);
+	assert_int_equal(taken.n, 2 * SPANS_IN_CHUNK);
+	assert_int_equal(taken.spans[SPANS_IN_CHUNK].id, 10000);
+	assert_int_equal(slot_get(&w, 0), 1);
+	look(r, true); /* at the end, too, what is on offer was read already */
+	assert_int_equal(taken.n, 2 * SPANS_IN_CHUNK);
+	assert_int_equal(spans_reading_totals(r)->damaged, 0);
+	spans_reading_free(r);
+	close(w.fd);
+}
+
+/* Times that are readings of the processor's counter need two looks. */
+static void test_ticks(void **state)
+{
+	struct spans_header h = header_of(6, 1);
+	struct spans_record record = a_write(1, 0);
+	struct written w;
+	struct spans_reading *r = begin();
+
+	(void)state;
+	h.ticks = 1;
+	w = file_make("spans.6.1", &h);
+	record.start = INT64_MIN;
+	record.end = INT64_MAX;
+	chunk_put(&w, 0, 9, 1);
+	record_put(&w, 0, 0, &record);
+	usleep(20000);
+	look(r, true);
+	assert_int_equal(taken.n, 1);
+	assert_true(
+		taken.spans[0].start_ns >= 0 && taken.spans[0].end_ns >= taken.spans[0].start_ns);
+	spans_reading_free(r);
+	close(w.fd);
+}
+
 /* A program that was killed, and one that became another one. */
 static void test_killed(void **state)
 {
@@ -236,7 +321,7 @@ static void test_hostile(void **state)
 	h.lost = 4;
 	w = file_make("spans.1.3", &h);
 	chunk_put(&w, 0, 1, UINT32_MAX);
-	record.end_ns = INT64_MIN;
+	record.end = INT64_MIN;
 	record_put(&w, 0, 0, &record);
 	record.layer = 200;
 	record_put(&w, 0, 1, &record);
@@ -273,6 +358,8 @@ int main(void)
 		cmocka_unit_test(test_one_span),
 		cmocka_unit_test(test_full_chunk),
 		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_no_directory),

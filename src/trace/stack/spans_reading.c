@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "runtime/spans_file.h"
 #include "trace/stack/layer.h"
+#include "trace/stack/ticks.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ struct spans_file {
 	struct spans_header header; /* as it was at the last look */
 	uint32_t *waiting;	    /* chunks that were not taken yet */
 	size_t n_waiting, cap_waiting;
-	uint32_t seen; /* chunks so far */
+	uint32_t seen;			  /* chunks so far */
+	uint32_t offered[SPANS_REUSABLE]; /* what was put into the slots of the header */
 	bool known, gone, done;
 	struct strmap names; /* "device:inode" -> place in texts */
 	char **texts;
@@ -46,6 +48,8 @@ struct spans_reading {
 	char *dir;
 	int64_t wall_offset_ns;
 	int64_t now_ns; /* of this pass: the end of spans that are still open */
+	struct tick_clock clock;
+	uint32_t n_taken; /* chunks in the last pass */
 	int (*fn)(void *ctx, const struct span *s);
 	void *ctx;
 	struct spans_file *files;
@@ -84,6 +88,7 @@ void spans_reading_free(struct spans_reading *r)
 	}
 	free(r->files);
 	strmap_release(&r->by_name);
+	tick_clock_release(&r->clock);
 	free(r->dir);
 	free(r);
 }
@@ -97,7 +102,7 @@ int spans_reading_new(const char *dir, int64_t wall_offset_ns,
 
 	if (r)
 		r->dir = strdup(dir);
-	if (!r || !r->dir) {
+	if (!r || !r->dir || tick_clock_note(&r->clock) < 0) {
 		spans_reading_free(r);
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", dir);
 	}
@@ -112,6 +117,11 @@ int spans_reading_new(const char *dir, int64_t wall_offset_ns,
 const struct spans_totals *spans_reading_totals(const struct spans_reading *r)
 {
 	return &r->totals;
+}
+
+bool spans_reading_is_busy(const struct spans_reading *r)
+{
+	return r->n_taken > SPANS_REUSABLE / 4;
 }
 
 /* A time of a program on our calendar. Any number may stand there. */
@@ -189,6 +199,12 @@ static int name_take(
 	return 0;
 }
 
+/* A time in a record, as CLOCK_MONOTONIC. */
+static int64_t mono_ns(const struct spans_reading *r, const struct spans_file *f, int64_t time)
+{
+	return f->header.ticks ? tick_clock_ns(&r->clock, (uint64_t)time) : time;
+}
+
 static int span_take(
 	struct spans_reading *r, struct spans_file *f, const struct spans_record *at, uint32_t tid)
 {
@@ -196,8 +212,8 @@ static int span_take(
 	char function[SPANS_FUNCTION + 1];
 	struct span s = {.id = at->id,
 		.parent = at->parent,
-		.start_ns = wall(r, at->start_ns),
-		.end_ns = wall(r, open ? r->now_ns : at->end_ns),
+		.start_ns = wall(r, mono_ns(r, f, at->start)),
+		.end_ns = wall(r, open ? r->now_ns : mono_ns(r, f, at->end)),
 		.pid = (int32_t)f->header.pid,
 		.tid = (int32_t)tid,
 		.rank = f->header.rank,
@@ -297,6 +313,25 @@ static int file_names(struct spans_reading *r, struct spans_file *f)
 	return got;
 }
 
+/* Give the memory of a chunk back, to the program if it has few to reuse. If that fails, nothing is
+ * lost. */
+static void chunk_free(struct spans_file *f, uint32_t at, bool at_end)
+{
+	const uint32_t offer = at + 1;
+
+	for (unsigned i = 0; !at_end && i < SPANS_REUSABLE; i++) {
+		off_t slot = (off_t)(offsetof(struct spans_header, reusable) + i * sizeof(offer));
+
+		if (f->header.reusable[i] || f->offered[i] ||
+			pwrite(f->fd, &offer, sizeof(offer), slot) != sizeof(offer))
+			continue;
+		f->offered[i] = f->header.reusable[i] = offer;
+		return;
+	}
+	(void)!fallocate(
+		f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, chunk_offset(at), SPANS_CHUNK);
+}
+
 static int file_spans(struct spans_reading *r, struct spans_file *f, bool all)
 {
 	size_t kept = 0;
@@ -314,9 +349,8 @@ static int file_spans(struct spans_reading *r, struct spans_file *f, bool all)
 			continue;
 		}
 		got = chunk_spans(r, f, n);
-		/* It is only memory that is given back; where that fails nothing is lost. */
-		(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			chunk_offset(at), SPANS_CHUNK);
+		chunk_free(f, at, all);
+		r->n_taken++;
 	}
 	f->n_waiting = kept;
 	return got;
@@ -330,17 +364,29 @@ static bool is_gone(const struct spans_reading *r, const struct spans_file *f)
 		kill((pid_t)f->header.pid, 0) < 0 && errno == ESRCH;
 }
 
+static int chunk_await(struct spans_file *f, uint32_t at)
+{
+	if (array_reserve(&f->waiting, &f->cap_waiting, f->n_waiting + 1, sizeof(*f->waiting)) < 0)
+		return -ENOMEM;
+	f->waiting[f->n_waiting++] = at;
+	return 0;
+}
+
+/* New chunks, and those that the program took again. */
 static int file_chunks(struct spans_file *f)
 {
 	uint32_t n = f->header.n_chunks < SPANS_CHUNKS ? f->header.n_chunks : SPANS_CHUNKS;
+	int got = 0;
 
-	for (; f->seen < n; f->seen++) {
-		if (array_reserve(&f->waiting, &f->cap_waiting, f->n_waiting + 1,
-			    sizeof(*f->waiting)) < 0)
-			return -ENOMEM;
-		f->waiting[f->n_waiting++] = f->seen;
+	for (; got == 0 && f->seen < n; f->seen += got == 0)
+		got = chunk_await(f, f->seen);
+	for (unsigned i = 0; got == 0 && i < SPANS_REUSABLE; i++) {
+		if (!f->offered[i] || f->header.reusable[i])
+			continue;
+		got = chunk_await(f, f->offered[i] - 1);
+		f->offered[i] = 0;
 	}
-	return 0;
+	return got;
 }
 
 static void header_read(struct spans_file *f)
@@ -458,6 +504,9 @@ int spans_reading_look(struct spans_reading *r, bool at_end, struct lp_err *err)
 {
 	int got = files_find(r);
 
+	if (got == 0)
+		got = tick_clock_note(&r->clock);
+	r->n_taken = 0;
 	r->now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < r->n; i++) {
 		struct spans_file *f = &r->files[i];

@@ -40,4 +40,8 @@ int spans_reading_look(struct spans_reading *r, bool at_end, struct lp_err *err)
 
 const struct spans_totals *spans_reading_totals(const struct spans_reading *r);
 
+/* Did the last look find so much that the next one should come soon? Programs can reuse only a
+ * limited amount of memory between two looks. */
+bool spans_reading_is_busy(const struct spans_reading *r);
+
 #endif

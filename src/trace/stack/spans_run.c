@@ -12,6 +12,7 @@
 #include "trace/stack/layer_rows.h"
 #include "trace/stack/places.h"
 #include "trace/stack/scratch.h"
+#include "trace/stack/ticks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,6 +27,7 @@
 #define LOG_BYTES_MAX ((size_t)4 << 20)
 /* How often the program's memory is emptied. */
 #define LOOK_US (US_PER_SEC / 4)
+#define LOOK_BUSY_US (US_PER_SEC / 50)
 /* How long a program may take to end after SIGTERM. */
 #define STOP_US (5 * US_PER_SEC)
 
@@ -188,6 +190,7 @@ static void environment_set(const struct spans_run *r)
 	marks_set(c);
 	functions_set(c);
 	setenv(SPANS_SUMMARY_VARIABLE, c->summary ? "1" : "0", 1);
+	setenv(SPANS_TICKS_VARIABLE, ticks_are_time("") ? "1" : "0", 1);
 	setenv(SPANS_RANGES_VARIABLE, r->ranges ? r->ranges : "", 1);
 	setenv(SPANS_APPLICATION_VARIABLE, c->application ? c->application : "", 1);
 }
@@ -252,6 +255,7 @@ static int look(struct spans_run *r, bool at_end, struct lp_err *err)
 static int spans_serve(void *state, int timeout_ms, struct lp_err *err)
 {
 	struct spans_run *r = state;
+	int64_t every_us = spans_reading_is_busy(r->reading) ? LOOK_BUSY_US : LOOK_US;
 	pid_t got;
 
 	if (r->pid > 0 && timeout_ms > 0 && waitpid(r->pid, &r->status, WNOHANG) == 0)
@@ -259,7 +263,7 @@ static int spans_serve(void *state, int timeout_ms, struct lp_err *err)
 	got = r->pid > 0 ? waitpid(r->pid, &r->status, WNOHANG) : 0;
 	if (got == r->pid || (got < 0 && errno == ECHILD))
 		r->pid = 0;
-	if (clock_us(CLOCK_MONOTONIC) - r->looked_us >= LOOK_US && look(r, false, err) < 0)
+	if (clock_us(CLOCK_MONOTONIC) - r->looked_us >= every_us && look(r, false, err) < 0)
 		return err->code;
 	return r->pid == 0;
 }
