@@ -90,8 +90,10 @@ static int next_record(struct sysstat_source *s, struct lp_err *err)
 		if (r <= 0)
 			return r;
 		s->at = s->record.end;
-		if (s->record.type == SYSSTAT_R_RESTART)
+		if (s->record.type == SYSSTAT_R_RESTART) {
 			s->restarted = true;
+			s->last_out = 0; /* there is no difference to it */
+		}
 		if (!sysstat_record_is_stats(&s->record))
 			continue;
 		if (!stepped_back && !time_wanted(s->select, s->record.wall_us)) {
@@ -352,12 +354,11 @@ const struct importer importer_sysstat = {
 	.summary = "binary activity files of sysstat (sadc, sa1)",
 	.description =
 		"Reads the files that sysstat's sadc writes to /var/log/sysstat or /var/log/sa, of "
-		"sysstat 11.7 and later, from machines of either byte order and word size. Disks "
+		"sysstat 9.1.6 and later, from machines of either byte order and word size. Disks "
 		"and network interfaces are taken with all their fields; other statistics are "
 		"skipped.\n\n"
 		"Disks have the kernel's name where it follows from the device number (sda1, md0), "
-		"else a name like dev253-0, as in sysstat's own reports.\n\n"
-		"Files of older versions must be converted first: sadf -c FILE > NEWFILE.",
+		"else a name like dev253-0, as in sysstat's own reports.",
 	.probe = source_probe,
 	.open = source_open,
 };

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "import/sysstat_old.h"
 #include "import/unpack.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,17 +15,13 @@
 
 #define WINDOW_BYTES (256u << 10) /* fits into the cache of a core */
 
-/* Sizes in the file, and sysstat's own limits; beyond them a file is damaged. */
+/* Sizes in the file, and more of sysstat's own limits. */
 #define MAGIC_BYTES 76
 #define EXTRA_DESC_BYTES 24
-#define COMMENT_BYTES 64
 #define UTSNAME_BYTES 65
-#define HEADER_BYTES_MAX 8192
-#define ACTIVITIES_MAX 256
 #define ACTIVITY_BYTES_MAX 1024
 #define RECORD_BYTES_MAX 512
 #define ITEM_BYTES_MAX 1024
-#define ITEMS_MAX (65536 * 4096)
 #define SUBITEMS_MAX 4096
 #define EXTRA_NR_MAX 8192
 #define EXTRA_BYTES_MAX 1024
@@ -35,7 +32,8 @@
 /* Times beyond the year 9999, and uptimes that long, are damage. */
 #define SECONDS_MAX UINT64_C(253402300799)
 
-static int damaged(const struct sysstat_file *f, uint64_t at, struct lp_err *err, const char *what)
+int sysstat_file_damaged(
+	const struct sysstat_file *f, uint64_t at, const char *what, struct lp_err *err)
 {
 	return lp_err_set(err, -EBADMSG, "%s: damaged at byte %" PRIu64 ": %s", f->path, at, what);
 }
@@ -101,17 +99,17 @@ static int refuse_packed(const struct sysstat_file *f, const uint8_t *head, stru
 		f->path, format->name, format->command, f->path);
 }
 
-static int refuse_format(const struct sysstat_file *f, unsigned format, struct lp_err *err)
+static int refuse_format(const struct sysstat_file *f, struct lp_err *err)
 {
-	if (format < SYSSTAT_FORMAT)
+	if (f->format < SYSSTAT_FORMAT)
 		return lp_err_set(err, -EPROTONOSUPPORT,
-			"%s is in the older format 0x%x of sysstat %s; convert it first: "
-			"sadf -c %s > NEWFILE",
-			f->path, format, f->version, f->path);
+			"%s is in the old format 0x%x of sysstat %s; limpet reads 0x2171, 0x2173 "
+			"and 0x%x, of sysstat 9.1.6 and later",
+			f->path, f->format, f->version, SYSSTAT_FORMAT);
 	return lp_err_set(err, -EPROTONOSUPPORT,
 		"%s is in format 0x%x of sysstat %s, which is newer than the format 0x%x "
 		"that limpet reads",
-		f->path, format, f->version, SYSSTAT_FORMAT);
+		f->path, f->format, f->version, SYSSTAT_FORMAT);
 }
 
 static void types_read(const uint8_t *p, bool swap, struct sysstat_types *ret)
@@ -120,13 +118,11 @@ static void types_read(const uint8_t *p, bool swap, struct sysstat_types *ret)
 		ret->n[c] = sysstat_u32(p + (size_t)c * 4, swap);
 }
 
-/* The start of every file: the version of its writer, and the length of its header. */
-static int read_magic(struct sysstat_file *f, uint32_t *ret_size, struct sysstat_types *ret_types,
-	struct lp_err *err)
+/* The start of every file: its format, and the version of its writer. */
+static int read_magic(struct sysstat_file *f, struct lp_err *err)
 {
 	uint64_t there = f->size < MAGIC_BYTES ? f->size : MAGIC_BYTES;
 	const uint8_t *p;
-	unsigned format;
 	int r;
 
 	r = sysstat_file_bytes(f, 0, there, "the file", &p, err);
@@ -139,31 +135,42 @@ static int read_magic(struct sysstat_file *f, uint32_t *ret_size, struct sysstat
 		(sysstat_u16(p, false) != SYSSTAT_MAGIC && sysstat_u16(p, true) != SYSSTAT_MAGIC))
 		return lp_err_set(err, -EINVAL, "%s is not a sysstat activity file", f->path);
 	f->arch.swap = sysstat_u16(p, false) != SYSSTAT_MAGIC;
-	format = sysstat_u16(p + 2, f->arch.swap);
+	f->format = sysstat_u16(p + 2, f->arch.swap);
+	f->old = sysstat_old_format(f->format);
 	snprintf(f->version, sizeof(f->version), "%u.%u.%u", p[4], p[5], p[6]);
-	if (format != SYSSTAT_FORMAT)
-		return refuse_format(f, format, err);
+	return f->old || f->format == SYSSTAT_FORMAT ? 0 : refuse_format(f, err);
+}
+
+static int read_header_size(struct sysstat_file *f, uint32_t *ret_size,
+	struct sysstat_types *ret_types, struct lp_err *err)
+{
+	const uint8_t *p;
+	int r;
+
 	r = sysstat_file_bytes(f, 0, MAGIC_BYTES, "the first header", &p, err);
 	if (r < 0)
 		return r;
 	*ret_size = sysstat_u32(p + 8, f->arch.swap);
 	types_read(p + 16, f->arch.swap, ret_types);
-	if (!*ret_size || *ret_size > HEADER_BYTES_MAX || sysstat_types_size(ret_types) > *ret_size)
-		return damaged(f, 8, err, "the size of the header is impossible");
+	if (!*ret_size || *ret_size > SYSSTAT_HEADER_BYTES_MAX ||
+		sysstat_types_size(ret_types) > *ret_size)
+		return sysstat_file_damaged(f, 8, "the size of the header is impossible", err);
 	return 0;
 }
 
 /* The part of the header after its numbers: day, month, size of long, then names of 65 bytes. */
-static int read_header_text(
+int sysstat_file_header_text(
 	struct sysstat_file *f, const uint8_t *text, uint64_t len, uint64_t at, struct lp_err *err)
 {
 	uint8_t long_size;
 
 	if (len < 3 + 2 * UTSNAME_BYTES)
-		return damaged(f, at, err, "the header is too short for the name of the machine");
+		return sysstat_file_damaged(
+			f, at, "the header is too short for the name of the machine", err);
 	long_size = text[2];
 	if (long_size != 4 && long_size != 8)
-		return damaged(f, at + 2, err, "the size of a long is neither 4 nor 8");
+		return sysstat_file_damaged(
+			f, at + 2, "the size of a long is neither 4 nor 8", err);
 	f->arch.long_is_64 = long_size == 8;
 	memcpy(f->nodename, text + 3 + UTSNAME_BYTES, UTSNAME_BYTES);
 	f->nodename[UTSNAME_BYTES] = '\0';
@@ -190,14 +197,14 @@ static int read_header(struct sysstat_file *f, struct header *ret, struct lp_err
 	const uint8_t *p;
 	int r;
 
-	r = read_magic(f, &size, &types, err);
+	r = read_header_size(f, &size, &types, err);
 	if (r < 0)
 		return r;
 	r = sysstat_file_bytes(f, MAGIC_BYTES, size, "the header", &p, err);
 	if (r < 0)
 		return r;
 	numbers = sysstat_types_size(&types);
-	r = read_header_text(f, p + numbers, size - numbers, MAGIC_BYTES + numbers, err);
+	r = sysstat_file_header_text(f, p + numbers, size - numbers, MAGIC_BYTES + numbers, err);
 	if (r < 0)
 		return r;
 	f->n_activities = header_int(p, &types, f->arch.swap, 1);
@@ -209,38 +216,46 @@ static int read_header(struct sysstat_file *f, struct header *ret, struct lp_err
 	f->record_size = header_int(p, &types, f->arch.swap, 10);
 	ret->extra_next = header_int(p, &types, f->arch.swap, 11) != 0;
 	f->records_at = MAGIC_BYTES + size;
-	if (!f->n_activities || f->n_activities > ACTIVITIES_MAX ||
+	if (!f->n_activities || f->n_activities > SYSSTAT_ACTIVITIES_MAX ||
 		ret->act_size > ACTIVITY_BYTES_MAX || f->record_size > RECORD_BYTES_MAX ||
 		sysstat_types_size(&ret->act_types) > ret->act_size ||
 		sysstat_types_size(&f->record_types) + 4 > f->record_size ||
 		ret->act_types.n[SYSSTAT_U] < 9 || f->record_types.n[SYSSTAT_ULL] < 2)
-		return damaged(f, MAGIC_BYTES, err, "the header contradicts itself");
+		return sysstat_file_damaged(f, MAGIC_BYTES, "the header contradicts itself", err);
 	return 0;
 }
 
-static int check_activity(const struct sysstat_file *f, const struct sysstat_activity *a,
-	uint64_t at, struct lp_err *err)
+static int impossible_activity(
+	const struct sysstat_file *f, const struct sysstat_activity *a, struct lp_err *err)
 {
-	bool counts = a->nr >= 1 && a->nr <= ITEMS_MAX && a->nr2 >= 1 && a->nr2 <= SUBITEMS_MAX;
-
-	if (counts && a->size >= 1 && a->size <= ITEM_BYTES_MAX &&
-		sysstat_types_size(&a->types) <= a->size &&
-		sysstat_types_plausible(a->id, a->magic, &a->types))
-		return 0;
+	if (f->old)
+		return lp_err_set(err, -EBADMSG,
+			"%s: damaged at byte %" PRIu64 ": activity %" PRIu32 " cannot have %" PRIu32
+			" x %" PRIu32 " items of %" PRIu32 " bytes",
+			f->path, f->records_at, a->id, a->nr, a->nr2, a->size);
 	return lp_err_set(err, -EBADMSG,
 		"%s: damaged at byte %" PRIu64 ": activity %" PRIu32 " cannot have %" PRIu32
 		" x %" PRIu32 " items of %" PRIu32 " bytes with %" PRIu32 ", %" PRIu32
 		" and %" PRIu32 " numbers",
-		f->path, at, a->id, a->nr, a->nr2, a->size, a->types.n[0], a->types.n[1],
+		f->path, f->records_at, a->id, a->nr, a->nr2, a->size, a->types.n[0], a->types.n[1],
 		a->types.n[2]);
 }
 
 /* sadc lists each activity once. If one repeats, the count is wrong and the data is not a list. */
-static int check_once(const struct sysstat_file *f, uint32_t i, struct lp_err *err)
+int sysstat_file_check_activity(const struct sysstat_file *f, uint32_t i, struct lp_err *err)
 {
+	const struct sysstat_activity *a = &f->activities[i];
+	bool counts =
+		a->nr >= 1 && a->nr <= SYSSTAT_ITEMS_MAX && a->nr2 >= 1 && a->nr2 <= SUBITEMS_MAX;
+
+	if (!counts || a->size < 1 || a->size > ITEM_BYTES_MAX ||
+		sysstat_types_size(&a->types) > a->size ||
+		!sysstat_types_plausible(a->id, a->magic, &a->types))
+		return impossible_activity(f, a, err);
 	for (uint32_t k = 0; k < i; k++) {
-		if (f->activities[k].id == f->activities[i].id)
-			return damaged(f, f->records_at, err, "an activity is listed twice");
+		if (f->activities[k].id == a->id)
+			return sysstat_file_damaged(
+				f, f->records_at, "an activity is listed twice", err);
 	}
 	return 0;
 }
@@ -270,9 +285,7 @@ static int read_activities(struct sysstat_file *f, const struct header *h, struc
 			.size = v[5],
 			.types = {{v[6], v[7], v[8]}},
 			.wanted = -1};
-		r = check_activity(f, a, f->records_at, err);
-		if (r == 0)
-			r = check_once(f, i, err);
+		r = sysstat_file_check_activity(f, i, err);
 		if (r < 0)
 			return r;
 		f->records_at += h->act_size;
@@ -302,7 +315,8 @@ static int skip_extra(struct sysstat_file *f, uint64_t *at, struct lp_err *err)
 		types_read(p + 12, f->arch.swap, &types);
 		if (nr > EXTRA_NR_MAX || size > EXTRA_BYTES_MAX ||
 			sysstat_types_size(&types) > size)
-			return damaged(f, here, err, "an extra structure of impossible size");
+			return sysstat_file_damaged(
+				f, here, "an extra structure of impossible size", err);
 		here += EXTRA_DESC_BYTES + (uint64_t)nr * size;
 	}
 	*at = here;
@@ -314,13 +328,18 @@ static int read_start(struct sysstat_file *f, struct lp_err *err)
 	struct header h;
 	int r;
 
+	r = read_magic(f, err);
+	if (r < 0)
+		return r;
+	if (f->old)
+		return sysstat_old_start(f, err);
 	r = read_header(f, &h, err);
 	if (r == 0)
 		r = read_activities(f, &h, err);
 	if (r == 0 && h.extra_next)
 		r = skip_extra(f, &f->records_at, err);
 	if (r == 0 && f->records_at > f->size)
-		r = damaged(f, f->size, err, "cut off inside the extra structures");
+		r = sysstat_file_damaged(f, f->size, "cut off inside the extra structures", err);
 	return r;
 }
 
@@ -359,29 +378,34 @@ void sysstat_file_release(struct sysstat_file *f)
 	f->activities = NULL;
 }
 
-static int read_record_header(struct sysstat_file *f, uint64_t at, struct sysstat_record *rec,
-	bool *ret_extra, struct lp_err *err)
+int sysstat_file_record_time(const struct sysstat_file *f, struct sysstat_record *rec,
+	uint64_t seconds, const uint8_t clock[3], struct lp_err *err)
+{
+	if (seconds > SECONDS_MAX || rec->uptime_cs / 100 > SECONDS_MAX || clock[0] > 23 ||
+		clock[1] > 59 || clock[2] > 60)
+		return sysstat_file_damaged(f, rec->at, "a record with an impossible time", err);
+	rec->wall_us = (int64_t)seconds * US_PER_SEC;
+	return 0;
+}
+
+static int read_record_header(
+	struct sysstat_file *f, struct sysstat_record *rec, bool *ret_extra, struct lp_err *err)
 {
 	const struct sysstat_types *t = &f->record_types;
-	uint64_t seconds;
 	const uint8_t *p, *text;
 	int r;
 
-	r = sysstat_file_bytes(f, at, f->record_size, "a record", &p, err);
+	r = sysstat_file_bytes(f, rec->at, f->record_size, "a record", &p, err);
 	if (r < 0)
 		return r;
 	text = p + sysstat_types_size(t);
 	rec->type = text[0];
 	rec->uptime_cs = sysstat_field(p, t, f->arch, SYSSTAT_ULL, 0);
-	seconds = sysstat_field(p, t, f->arch, SYSSTAT_ULL, 1);
 	*ret_extra = sysstat_field(p, t, f->arch, SYSSTAT_U, 0) != 0;
 	if (rec->type < SYSSTAT_R_STATS || rec->type > SYSSTAT_R_EXTRA_MAX)
-		return damaged(f, at, err, "a record of an unknown type");
-	if (seconds > SECONDS_MAX || rec->uptime_cs / 100 > SECONDS_MAX || text[1] > 23 ||
-		text[2] > 59 || text[3] > 60)
-		return damaged(f, at, err, "a record with an impossible time");
-	rec->wall_us = (int64_t)seconds * US_PER_SEC;
-	return 0;
+		return sysstat_file_damaged(f, rec->at, "a record of an unknown type", err);
+	return sysstat_file_record_time(
+		f, rec, sysstat_field(p, t, f->arch, SYSSTAT_ULL, 1), text + 1, err);
 }
 
 /* Find the items of one activity; `*at` moves past them. */
@@ -400,8 +424,9 @@ static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, u
 		span.n = sysstat_u32(p, f->arch.swap);
 		*at += 4;
 	}
-	if (span.n > (a->wanted < 0 ? ITEMS_MAX : WANTED_ITEMS_MAX))
-		return damaged(f, *at, err, "the number of items before this is impossible");
+	if (span.n > (a->wanted < 0 ? SYSSTAT_ITEMS_MAX : WANTED_ITEMS_MAX))
+		return sysstat_file_damaged(
+			f, *at, "the number of items before this is impossible", err);
 	span.at = *at;
 	bytes = (uint64_t)span.n * a->nr2 * a->size;
 	if (bytes > f->size - *at) /* *at is not beyond the end: its 4 bytes were read */
@@ -414,7 +439,7 @@ static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, u
 	return 0;
 }
 
-static int read_spans(struct sysstat_file *f, struct sysstat_record *rec, struct lp_err *err)
+int sysstat_file_spans(struct sysstat_file *f, struct sysstat_record *rec, struct lp_err *err)
 {
 	for (uint32_t i = 0; i < f->n_activities; i++) {
 		const struct sysstat_activity *a = &f->activities[i];
@@ -439,8 +464,8 @@ static int read_record_body(
 	int r = 0;
 
 	if (rec->type == SYSSTAT_R_COMMENT) {
-		r = sysstat_file_bytes(f, rec->end, COMMENT_BYTES, "a comment", &p, err);
-		rec->end += COMMENT_BYTES;
+		r = sysstat_file_bytes(f, rec->end, SYSSTAT_COMMENT_BYTES, "a comment", &p, err);
+		rec->end += SYSSTAT_COMMENT_BYTES;
 	} else if (rec->type == SYSSTAT_R_RESTART) { /* the number of CPUs */
 		r = sysstat_file_bytes(f, rec->end, 4, "a restart mark", &p, err);
 		rec->end += 4;
@@ -448,9 +473,9 @@ static int read_record_body(
 	if (r == 0 && extra)
 		r = skip_extra(f, &rec->end, err);
 	if (r == 0 && rec->end > f->size)
-		r = damaged(f, rec->at, err, "the file ends inside this record");
+		r = sysstat_file_damaged(f, rec->at, "the file ends inside this record", err);
 	if (r == 0 && stats)
-		r = read_spans(f, rec, err);
+		r = sysstat_file_spans(f, rec, err);
 	return r;
 }
 
@@ -465,21 +490,26 @@ static int window_foresee(struct sysstat_file *f, uint64_t at, struct lp_err *er
 	return window_move(f, at, f->record_hint, err);
 }
 
+static int read_record(struct sysstat_file *f, struct sysstat_record *rec, struct lp_err *err)
+{
+	bool extra = false;
+	int r;
+
+	r = read_record_header(f, rec, &extra, err);
+	return r < 0 ? r : read_record_body(f, rec, extra, err);
+}
+
 int sysstat_file_record(
 	struct sysstat_file *f, uint64_t at, struct sysstat_record *ret_record, struct lp_err *err)
 {
 	struct sysstat_record rec = {.at = at, .end = at + f->record_size};
-	bool extra;
 	int r;
 
 	if (at == f->size)
 		return 0;
 	r = window_foresee(f, at, err);
-	if (r < 0)
-		return r;
-	r = read_record_header(f, at, &rec, &extra, err);
 	if (r == 0)
-		r = read_record_body(f, &rec, extra, err);
+		r = f->old ? sysstat_old_record(f, &rec, err) : read_record(f, &rec, err);
 	if (r < 0)
 		return r;
 	f->record_hint = rec.end - rec.at;

@@ -1,6 +1,7 @@
 #include "import/sysstat_plan.h"
 
 #include "base/array.h"
+#include "import/sysstat_old_items.h"
 #include <errno.h>
 #include <inttypes.h>
 
@@ -99,11 +100,14 @@ static const struct source_activity {
 static const char *const kind_names[SYSSTAT_KINDS] = {"disk", "net"};
 
 /* Does this activity have a known layout, with all fields that identify an item? */
-static bool layout_known(const struct source_activity *s, const struct sysstat_activity *a)
+static bool layout_known(const struct sysstat_file *f, const struct source_activity *s,
+	const struct sysstat_activity *a)
 {
 	uint64_t numbers = sysstat_types_size(&a->types);
 	uint32_t version = a->magic - SYSSTAT_ACTIVITY_MAGIC;
 
+	if (f->old)
+		return a->old && a->nr2 == 1;
 	if (version < s->first_version || version > s->last_version || a->nr2 != 1)
 		return false;
 	if (s->kind == SYSSTAT_DISK)
@@ -119,12 +123,12 @@ static struct sysstat_activity *find_activity(
 
 		if (a->id != s->id)
 			continue;
-		if (layout_known(s, a))
+		if (layout_known(f, s, a))
 			return a;
 		lp_warn_raise(warn,
 			"%s: skipping its statistics of %s: layout 0x%" PRIx32
-			" of sysstat %s is not known",
-			f->path, s->name, a->magic, f->version);
+			" of sysstat %s, with items of %" PRIu32 " bytes, is not known",
+			f->path, s->name, a->magic, f->version, a->size);
 		return NULL;
 	}
 	return NULL;
@@ -134,13 +138,26 @@ static struct sysstat_copy field_copy(
 	const struct field *field, const struct sysstat_activity *a, struct sysstat_arch arch)
 {
 	uint64_t byte = sysstat_types_size(&a->types) + field->index;
+	struct sysstat_copy copy = {.offset = -1, .width = 1};
 
-	if (field->class == SYSSTAT_BYTE)
-		return (struct sysstat_copy){.offset = byte < a->size ? (int)byte : -1, .width = 1};
-	return (struct sysstat_copy){
-		.offset = sysstat_field_offset(&a->types, field->class, field->index),
-		.width = (uint8_t)sysstat_field_width(field->class, arch),
-	};
+	if (field->class != SYSSTAT_BYTE)
+		copy.width = (uint8_t)sysstat_field_width(field->class, arch);
+	if (a->old)
+		sysstat_old_items_field(a->old, field->name, arch, &copy.offset, &copy.width);
+	else if (field->class != SYSSTAT_BYTE)
+		copy.offset = sysstat_field_offset(&a->types, field->class, field->index);
+	else if (byte < a->size)
+		copy.offset = (int)byte;
+	return copy;
+}
+
+static int key_offset(const struct source_activity *s, const struct sysstat_activity *a)
+{
+	if (a->old)
+		return sysstat_old_items_key(a->old);
+	if (s->kind == SYSSTAT_DISK)
+		return sysstat_field_offset(&a->types, SYSSTAT_U, DISK_MAJOR);
+	return (int)sysstat_types_size(&a->types);
 }
 
 /* Watch the counters of an activity, and find the key of its items. */
@@ -151,9 +168,7 @@ static void plan_items(struct sysstat_plan *p, const struct source_activity *s,
 	p->kind = s->kind;
 	p->reset_all = s->reset_all;
 	p->key_len = s->kind == SYSSTAT_DISK ? 8 : IFACE_BYTES;
-	p->key_offset = s->kind == SYSSTAT_DISK
-		? sysstat_field_offset(&a->types, SYSSTAT_U, DISK_MAJOR)
-		: (int)sysstat_types_size(&a->types);
+	p->key_offset = key_offset(s, a);
 	p->wwn_offset = -1;
 	if (s->kind == SYSSTAT_DISK && a->types.n[SYSSTAT_ULL] >= DISK_WWN + 2)
 		p->wwn_offset = sysstat_field_offset(&a->types, SYSSTAT_ULL, DISK_WWN);
@@ -164,12 +179,13 @@ static void plan_items(struct sysstat_plan *p, const struct source_activity *s,
 }
 
 /* The columns of a kind: those of all its activities that are in the file. */
-static uint32_t kind_columns(const struct source_activity *const *found, uint32_t n,
-	enum sysstat_kind_id kind, struct sysstat_arch arch, struct lp_column *columns)
+static uint32_t kind_columns(const struct sysstat_plans *p,
+	const struct source_activity *const *found, enum sysstat_kind_id kind,
+	struct sysstat_arch arch, struct lp_column *columns)
 {
 	uint32_t n_columns = 0;
 
-	for (uint32_t k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < p->n_plans; k++) {
 		for (uint32_t i = 0; found[k]->kind == kind && i < found[k]->n_fields; i++) {
 			const struct field *field = &found[k]->fields[i];
 
@@ -177,8 +193,8 @@ static uint32_t kind_columns(const struct source_activity *const *found, uint32_
 				.name = field->name, .unit = field->unit, .type = LP_GAUGE};
 			if (!field->gauge) {
 				columns[n_columns].type = LP_COUNTER;
-				columns[n_columns].bits =
-					(uint8_t)(8 * sysstat_field_width(field->class, arch));
+				columns[n_columns].bits = (uint8_t)(8 *
+					field_copy(field, p->plans[k].activity, arch).width);
 			}
 			n_columns++;
 		}
@@ -244,7 +260,7 @@ int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
 	}
 	p->n_plans = n_found;
 	for (int k = 0; k < SYSSTAT_KINDS; k++) {
-		uint32_t n = kind_columns(found, n_found, k, f->arch, columns);
+		uint32_t n = kind_columns(p, found, k, f->arch, columns);
 		int r = add_kind(&p->kinds[k], kind_names[k], columns, n, select, catalogue, err);
 
 		if (r < 0)

@@ -133,7 +133,8 @@ static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat
 	for (uint32_t i = 0; i < p->n_watches; i++) {
 		uint64_t *before = &c->watched[p->first_watch + i];
 		uint64_t now = sysstat_copy_load(&p->watches[i], item, rows->arch.swap);
-		bool wrapped = *before >> 63; /* a counter that continues does not get this large */
+		/* A counter that continues does not get this large. */
+		bool wrapped = *before >> (8 * p->watches[i].width - 1);
 
 		if (now < *before)
 			any = any || !wrapped;

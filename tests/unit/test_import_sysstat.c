@@ -1,9 +1,5 @@
-#include "unit.h"
-
-#include "import/importer.h"
-#include "sa_writer.h"
+#include "sa_reader.h"
 #include <errno.h>
-#include <unistd.h>
 
 static const uint32_t old_types[] = {1, 2, 6}, discard_types[] = {1, 3, 7}, new_types[] = {3, 3, 8};
 static const uint32_t net_types[] = {7, 0, 1}, edev_types[] = {9, 0, 0}, other_types[] = {0, 2, 0};
@@ -67,72 +63,6 @@ static void write_stats(struct sa_writer *w, uint64_t step, const uint32_t *mino
 	}
 }
 
-/* Save, open and delete. */
-static struct lp_source *open_writer(
-	const struct sa_writer *w, size_t len, const struct lp_select *select, struct lp_err *err)
-{
-	char path[] = "/tmp/limpet-sa-XXXXXX";
-	struct lp_source *s = NULL;
-
-	assert_true(sa_save(w, len, path));
-	if (importer_find("sysstat")->open(path, NULL, select, NULL, &s, err) < 0)
-		s = NULL;
-	unlink(path);
-	return s;
-}
-
-static const struct lp_batch_kind *find_row(
-	const struct lp_source *s, const struct lp_batch *b, const char *name, uint32_t *ret_row)
-{
-	char full[128];
-
-	for (uint32_t k = 0; k < b->n_kinds; k++) {
-		for (uint32_t row = 0; row < b->kinds[k].n_components; row++) {
-			lp_component_name(s->catalogue, b->kinds[k].ids[row], full, sizeof(full));
-			if (!strcmp(full, name)) {
-				*ret_row = row;
-				return &b->kinds[k];
-			}
-		}
-	}
-	fail_msg("no row of %s", name);
-	return NULL;
-}
-
-static int64_t value(const struct lp_source *s, const struct lp_batch *b, const char *name,
-	const char *column, uint32_t sample)
-{
-	uint32_t row;
-	const struct lp_batch_kind *k = find_row(s, b, name, &row);
-	int c = lp_schema_column(&s->catalogue->schemas[k->schema], column);
-
-	assert_true(c >= 0);
-	assert_non_null(k->columns[c]);
-	return k->columns[c][(size_t)row * b->cap_samples + sample];
-}
-
-static unsigned state(
-	const struct lp_source *s, const struct lp_batch *b, const char *name, uint32_t sample)
-{
-	uint32_t row;
-	const struct lp_batch_kind *k = find_row(s, b, name, &row);
-
-	return k->state[(size_t)row * b->cap_samples + sample];
-}
-
-static const struct lp_column *column_of(
-	const struct lp_source *s, const char *kind, const char *name)
-{
-	for (uint32_t i = 0; i < s->catalogue->n_schemas; i++) {
-		const struct lp_schema *schema = &s->catalogue->schemas[i];
-		int c = lp_schema_column(schema, name);
-
-		if (!strcmp(schema->kind, kind) && c >= 0)
-			return &schema->columns[c];
-	}
-	return NULL;
-}
-
 /* Every field of sample `i`. */
 static void check_sample(struct lp_source *s, const struct lp_batch *b, uint32_t i, bool discards)
 {
@@ -193,7 +123,7 @@ static void check_machine(bool big, bool long_is_32, const uint32_t *types)
 	write_start(w);
 	for (uint64_t step = 0; step < 3; step++)
 		write_stats(w, step, (uint32_t[]){0, 17}, 2);
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_string_equal(err.text, "");
 	assert_non_null(s);
 	assert_int_equal(s->interval_us, 1000000);
@@ -245,7 +175,7 @@ static void other_records_are_passed_over(void **unused)
 	sa_u32(w, 3);
 	sa_extra(w);
 	write_stats(w, 2, (uint32_t[]){0}, 1);
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(b->n_samples, 3);
@@ -255,11 +185,6 @@ static void other_records_are_passed_over(void **unused)
 	assert_int_equal(lp_source_next(s, &b, &err), 0);
 	lp_source_close(s);
 	free(w);
-}
-
-static void keep_warning(void *ctx, const char *text)
-{
-	snprintf(ctx, 200, "%s", text);
 }
 
 /* A disk with numbers that distinguish its fields, and further ones of the layout. */
@@ -362,7 +287,7 @@ static void devices_come_and_go(void **unused)
 	write_stats(w, 0, (uint32_t[]){0, 16}, 2);
 	write_stats(w, 1, (uint32_t[]){16}, 1);
 	write_stats(w, 2, (uint32_t[]){32, 16, 0}, 3);
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(state(s, b, "oss1/disk:sda", 1), LP_ABSENT);
@@ -396,7 +321,7 @@ static void a_replaced_disk_is_fresh(void **unused)
 		sa_record(w, SA_STATS, 1000 + 100 * i, WALL + i, false);
 		sa_write_disk(w, &disks[i]);
 	}
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(state(s, b, "oss1/disk:sda", 1), LP_PRESENT);
@@ -424,7 +349,7 @@ static void an_interface_in_one_list_only(void **unused)
 	sa_write_net(w, "eth0", 1);
 	sa_u32(w, 1);
 	sa_write_net_errors(w, "eth1", 1);
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(value(s, b, "oss1/net:eth0", "rx_packets", 0), 1);
@@ -451,7 +376,7 @@ static void a_restart_without_a_mark(void **unused)
 		sa_u32(w, 1);
 		sa_write_net(w, "eth0", 10 + i);
 	}
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(state(s, b, "oss1/net:eth0", 1), LP_PRESENT);
@@ -491,7 +416,7 @@ static void only_what_is_selected(void **unused)
 	write_start(w);
 	for (uint64_t step = 0; step < 6; step++)
 		write_stats(w, step, (uint32_t[]){0, 16}, 2);
-	s = open_writer(w, w->len, &select, &err);
+	s = open_writer(w, w->len, &select, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(b->n_samples, 3); /* one before, for the first difference */
@@ -529,7 +454,7 @@ static void batches_carry_on(void **unused)
 		sa_record(w, SA_STATS, 100 * step, WALL + step, false);
 		sa_write_disk(w, &d);
 	}
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	while (lp_source_next(s, &b, &err) > 0) {
 		assert_int_equal(b->carry, batches > 0);
@@ -565,7 +490,7 @@ static void cut_at_every_byte(void **unused)
 	}
 	for (size_t len = 0; len <= w->len; len++) {
 		struct lp_err err = {0};
-		struct lp_source *s = open_writer(w, len, NULL, &err);
+		struct lp_source *s = open_writer(w, len, NULL, NULL, &err);
 		uint32_t whole = 0, seen = 0;
 		struct lp_batch *b;
 		int r;
@@ -607,7 +532,7 @@ static void damage_keeps_what_is_before(void **unused)
 	snprintf(where, sizeof(where), "byte %zu:", w->len);
 	sa_record(w, 200, 1000, WALL, false);
 	write_stats(w, 1, (uint32_t[]){0}, 1);
-	s = open_writer(w, w->len, NULL, &err);
+	s = open_writer(w, w->len, NULL, NULL, &err);
 	assert_non_null(s);
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(b->n_samples, 1);
