@@ -9,6 +9,7 @@ The command runs in the source tree. "| head -N", "| tail -N" and "| grep WORD" 
 shell. $LIMPET is the program (build/src/cli/limpet). Pictures are made with Chromium; docs/pictures.json says what page text
 each was made of, so that --check needs no browser and fails when the page says something else.
 """
+import argparse
 import difflib
 import hashlib
 import html
@@ -93,7 +94,9 @@ def pictures(check):
 
 
 def main():
-    check = sys.argv[1:] == ["--check"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare, print TAP and write nothing")
+    check = parser.parse_args().check
     wrong = 0
     pages = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
     pages = [p for p in pages if BLOCK.search(p.read_text(encoding="utf-8"))]
