@@ -55,3 +55,11 @@ const char *meant_question(struct meant *m)
 		snprintf(m->question, sizeof(m->question), "; did you mean '%s'?", m->best);
 	return m->question;
 }
+
+const char *meant_among(struct meant *m, const char *word, const char *const *names)
+{
+	*m = (struct meant){.word = word};
+	for (; *names; names++)
+		meant_consider(m, *names);
+	return meant_question(m);
+}

@@ -20,6 +20,9 @@ struct meant {
  * swapped; one in a short word, and three in a long one (the name of a component). */
 void meant_consider(struct meant *m, const char *name);
 
+/* Consider all of `names`, which end with NULL, for `word`, and return the question below. */
+const char *meant_among(struct meant *m, const char *word, const char *const *names);
+
 /* "; did you mean 'diagnose'?", or "" if no name is near. Valid as long as `m`. */
 const char *meant_question(struct meant *m);
 

@@ -13,12 +13,12 @@ struct calls_choice {
 /* Rows for a table of options; `base` is the offset of a struct calls_choice. */
 #define CALLS_OPTIONS(base)                                                                        \
 	{"functions", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, functions), "FILE", \
-		"file that lists the functions to count, from 'limpet functions --select' "        \
-		"[as they are]"},                                                                  \
+		"count the functions that this list switches on ('limpet functions --select' "     \
+		"writes one) [leave them as they are]"},                                           \
 	{                                                                                          \
 		"budget", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, budget), "P%",  \
-			"what counting calls may cost each process, as a share of a CPU: if it "   \
-			"costs more, the most expensive functions are switched off first [any]"    \
+			"limit the cost of counting in each process to this share of a CPU: "      \
+			"the most expensive functions are switched off first [no limit]"           \
 	}
 
 /* Apply the options; the choice must outlive the configuration. */

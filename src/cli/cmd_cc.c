@@ -15,7 +15,8 @@ struct cc_options {
 
 static const struct option_def options[] = {
 	{"functions", 0, OPTION_STRING, offsetof(struct cc_options, functions), "FILE",
-		"which functions are counted: a list of 'limpet functions --select' [all]"},
+		"count the functions that this list switches on ('limpet functions --select' "
+		"writes one) [all]"},
 	{"print", 0, OPTION_FLAG, offsetof(struct cc_options, print), NULL,
 		"print the command, one argument per line, instead of running it"},
 	{NULL},
@@ -55,7 +56,8 @@ static int run(
 
 static const struct example examples[] = {
 	{"cc gcc -O2 -o server server.c", "compile and link a program that counts its calls"},
-	{"cc --functions few gcc -O2 -o server server.c", "count only functions that are worth it"},
+	{"cc --functions few gcc -O2 -o server server.c",
+		"count only the functions that are on in the list 'few'"},
 	{"cc --print gcc -c x.c", "see what is added to a command line"},
 	{NULL},
 };
@@ -67,25 +69,21 @@ const struct command command_cc = {
 	.usage = "[OPTION...] COMPILER [ARGUMENT...]",
 	.description =
 		"Runs COMPILER (gcc, g++, clang, clang++) with its arguments and two additions: "
-		"functions report when they begin and end (-finstrument-functions), and a small "
-		"library, liblimpet-calls, is linked that counts these calls and the time in each "
-		"function itself.\n\n"
-		"To build a whole program, make it the compiler: ./configure CC='limpet cc gcc', "
-		"or "
-		"make CC='limpet cc gcc'. Inline functions of system headers are left out. "
-		"Command lines without a C library (-nostdlib, -ffreestanding) are run as they "
-		"are.\n\n"
-		"--functions names a list of functions to be counted or not. Those that are off "
-		"are "
-		"not instrumented (gcc, where no other name contains theirs) or begin switched off "
-		"in "
-		"the program, which costs some 2 nanoseconds per call. The environment variable "
-		"LIMPET_CALLS_FUNCTIONS names another list, by its absolute path, that the program "
-		"reads when it starts.\n\n"
-		"The program needs nothing else to run. It counts in memory, which 'limpet trace "
-		"calls' "
-		"and 'limpet record --collect calls' read, and never waits for them. A call costs "
-		"some 20 nanoseconds.",
+		"-finstrument-functions, with which functions report when they begin and end, "
+		"and a small library, liblimpet-calls, which counts these calls and the time in "
+		"each function itself.\n\n"
+		"To build a whole program, make it the compiler: ./configure CC='limpet cc "
+		"gcc', or make CC='limpet cc gcc'. Inline functions of system headers are not "
+		"counted. Command lines without a C library (-nostdlib, -ffreestanding) are run "
+		"unchanged.\n\n"
+		"--functions names a list of functions that are on or off. gcc does not "
+		"instrument a function that is off, unless another name contains its name; all "
+		"others that are off start switched off, which costs some 2 nanoseconds per "
+		"call. The program reads another list when it starts, if the environment "
+		"variable LIMPET_CALLS_FUNCTIONS names its absolute path.\n\n"
+		"The program needs nothing else to run. It counts in shared memory, from which "
+		"'limpet trace calls' and 'limpet record --collect calls' read, and never waits "
+		"for them. Counting a call costs some 20 nanoseconds.",
 	.options = options,
 	.options_size = sizeof(struct cc_options),
 	.runs_program = true,

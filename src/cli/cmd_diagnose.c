@@ -6,8 +6,8 @@
 #include "cli/terminal.h"
 #include "cli/time_options.h"
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/time.h"
 #include "base/words.h"
 #include "detect/train/thresholds.h"
@@ -215,19 +215,22 @@ static int format_choose(const struct diagnose_options *opt, enum format *ret, s
 	static const char *const names[] = {[FORMAT_TEXT] = "text",
 		[FORMAT_JSON] = "json",
 		[FORMAT_LINES] = "oneline",
-		[FORMAT_NAGIOS] = "nagios"};
+		[FORMAT_NAGIOS] = "nagios",
+		NULL};
+	struct meant m;
 
 	*ret = opt->json ? FORMAT_JSON : FORMAT_TEXT;
 	if (!opt->format)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; names[i]; i++) {
 		if (!strcmp(opt->format, names[i])) {
 			*ret = (enum format)i;
 			return 0;
 		}
 	}
 	return lp_err_set(err, -EINVAL,
-		"--format: '%.32s' is none of 'text', 'oneline', 'nagios' and 'json'", opt->format);
+		"--format: '%.32s' is none of 'text', 'oneline', 'nagios' and 'json'%s",
+		opt->format, meant_among(&m, opt->format, names));
 }
 
 static int text_print(

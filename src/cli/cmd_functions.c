@@ -32,16 +32,18 @@ static const struct option_def options[] = {
 	{"select", 0, OPTION_FLAG, AT(select), NULL,
 		"decide from recordings which functions are worth counting, and write the list"},
 	{"budget", 0, OPTION_STRING, AT(budget), "P%",
-		"with --select: what counting may cost a server, as a share of a CPU [1%]"},
+		"with --select: limit the cost of counting on a server to this share of a CPU "
+		"[1%]"},
 	{"few", 0, OPTION_FLAG, AT(few), NULL,
-		"with --select: leave on only functions that separated servers"},
+		"with --select: leave on only functions that distinguished servers"},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
-		"with --select: write the list there [standard output]"},
+		"with --select: write the list to this file [standard output]"},
 	{"apply", 0, OPTION_STRING, AT(apply), "FILE",
 		"switch functions of running programs on and off, as the list says"},
-	{"pid", 'p', OPTION_UINT, AT(pid), "PID", "of this process [of all that count]"},
+	{"pid", 'p', OPTION_UINT, AT(pid), "PID",
+		"look only at this process [all that count their calls]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
-		"how long to watch running programs [2s]"},
+		"watch running programs for this time [2s]"},
 	{"top", 0, OPTION_UINT, AT(top), "N", "list N functions, the most expensive first [20]"},
 	{"all", 0, OPTION_FLAG, AT(all), NULL, "list all functions"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list as JSON"},
@@ -129,8 +131,9 @@ static int select_write(const struct functions_options *opt, const struct functi
 		r = -errno;
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write %s", opt->output);
-	fprintf(stderr, "%zu function%s on (%zu separated servers), %zu off; %s\n", choice->n_on,
-		choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off, opt->output);
+	fprintf(stderr, "%zu function%s on (%zu distinguished servers), %zu off; %s\n",
+		choice->n_on, choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off,
+		opt->output);
 	return output_commit(&to, opt->output, err);
 }
 
@@ -244,10 +247,10 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"functions", "the functions that programs count here, for two seconds"},
-	{"functions DATA", "the same for recordings"},
-	{"functions --select -o few DATA...", "which functions are worth counting"},
-	{"functions --apply few -p 812", "count those only, from now on"},
+	{"functions", "list the functions that programs on this machine count"},
+	{"functions DATA", "list the functions in recordings"},
+	{"functions --select -o few DATA...", "write a list of those that are worth counting"},
+	{"functions --apply few -p 812", "count only those that are on in the list, from now on"},
 	{NULL, NULL},
 };
 
@@ -259,22 +262,23 @@ const struct command command_functions = {
 	.description =
 
 		"Lists the functions of programs that were built with 'limpet cc': calls per "
-		"second, time spent in each by itself, and the cost of counting its calls, as a "
-		"share of a CPU. Without DATA it looks at running programs and lists all functions "
-		"that they have called since they began. With DATA it reads recordings; of several "
-		"servers, the one that calls a function most often counts.\n\n"
-		"Counting every call of every function is seldom worth its cost. --select decides "
-		"from recordings which functions to leave on: functions that separated servers in "
-		"any recording (the evidence of 'limpet diagnose') stay on; of the others, the "
-		"most "
-		"frequent are switched off until the rest costs at most --budget, or all of them "
-		"with --few. Each DATA is diagnosed by itself, so pass each experiment as an "
-		"argument of its own.\n\n"
-		"The list is a text file: 'on NAME' and 'off NAME', with shell wildcards; the last "
-		"line that matches a function counts. It is used when a program is built ('limpet "
-		"cc --functions FILE'), when it starts (the environment variable "
-		"LIMPET_CALLS_FUNCTIONS), while it runs (--apply), and while it is recorded "
-		"('limpet record --collect calls --functions FILE').",
+		"second, the time spent in each itself, and the cost of counting its calls, as "
+		"a share of a CPU. Without DATA, it looks at running programs and lists all "
+		"functions that they have called since they started. With DATA, it reads "
+		"recordings; of several servers, it lists the numbers of the one that calls a "
+		"function most often.\n\n"
+		"Counting every call of every function is seldom worth its cost. --select "
+		"decides from recordings which functions to leave on: functions that "
+		"distinguished servers in any recording (the evidence of 'limpet diagnose') "
+		"stay on. Of the others, it switches off those that are called most often, "
+		"until the rest costs at most --budget; with --few, it switches off all others. "
+		"Each DATA is diagnosed by itself, so pass each experiment as a separate "
+		"argument.\n\n"
+		"The list is a text file of lines 'on NAME' and 'off NAME', with shell "
+		"wildcards; the last line that matches a function decides. It is used when a "
+		"program is built ('limpet cc --functions FILE'), when it starts (the "
+		"environment variable LIMPET_CALLS_FUNCTIONS), while it runs (--apply), and "
+		"while it is recorded ('limpet record --collect calls --functions FILE').",
 	.options = options,
 	.options_size = sizeof(struct functions_options),
 	.takes_data = true,

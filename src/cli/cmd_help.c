@@ -2,6 +2,7 @@
 #include "cli/help.h"
 #include "cli/program.h"
 
+#include "base/meant.h"
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,8 +18,8 @@ static const struct option_def options[] = {
 	{"markdown", 0, OPTION_FLAG, AT(markdown), NULL,
 		"with 'metrics': print the lists as Markdown"},
 	{"complete", 0, OPTION_FLAG, AT(complete), NULL, "print a completion script for bash"},
-	{"complete-fish", 0, OPTION_FLAG, AT(fish), NULL, "print one for fish"},
-	{"complete-zsh", 0, OPTION_FLAG, AT(zsh), NULL, "print one for zsh"},
+	{"complete-fish", 0, OPTION_FLAG, AT(fish), NULL, "print a completion script for fish"},
+	{"complete-zsh", 0, OPTION_FLAG, AT(zsh), NULL, "print a completion script for zsh"},
 	{NULL},
 };
 
@@ -72,6 +73,18 @@ static void print_completion(const struct help_options *opt)
 	}
 }
 
+/* "metrics" is no command, but may have been meant. */
+static int topic_find(int n_args, char **args, const struct command **ret, struct lp_err *err)
+{
+	int n = command_find(n_args, args, ret, err);
+	struct meant m = {.word = args[0]};
+
+	meant_consider(&m, "metrics");
+	return n < 0 && m.edits ? lp_err_set(err, -EINVAL, "there is no command '%s'%s", args[0],
+					  meant_question(&m))
+				: n;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -79,7 +92,7 @@ static int run(
 	const struct command *c = NULL;
 	bool metrics = n_args && !strcmp(args[0], "metrics");
 	bool complete = opt->complete || opt->fish || opt->zsh;
-	int n_used = metrics || !n_args ? n_args : command_find(n_args, args, &c, err);
+	int n_used = metrics || !n_args ? n_args : topic_find(n_args, args, &c, err);
 
 	(void)data;
 	if (n_used < 0)
@@ -110,9 +123,9 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"help show", "how to look at data"},
-	{"help metrics", "what can be shown: units, meanings, and what they are computed from"},
-	{"help --man record | man -l -", "a manual page, also where limpet is not installed"},
+	{"help show", "explain how to look at data"},
+	{"help metrics", "list all metrics: units, meanings, and what they are computed from"},
+	{"help --man record | man -l -", "read a manual page, even if limpet is not installed"},
 	{NULL, NULL},
 };
 
@@ -121,7 +134,8 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "explain how to use limpet, and what its metrics mean",
 	.usage = "[OPTION...] [COMMAND | metrics]",
-	.description = "Without a command, lists all of them.",
+	.description = "Describes a command, or all metrics. Without an argument, lists all "
+		       "commands.",
 	.options = options,
 	.options_size = sizeof(struct help_options),
 	.examples = examples,

@@ -20,14 +20,15 @@ struct incidents_options {
 #define AT(member) offsetof(struct incidents_options, member)
 
 static const struct option_def options[] = {
-	{"all", 'a', OPTION_FLAG, AT(all), NULL, "also those that have ended"},
-	{"ended", 0, OPTION_FLAG, AT(ended), NULL, "only those"},
+	{"all", 'a', OPTION_FLAG, AT(all), NULL, "also list incidents that have ended"},
+	{"ended", 0, OPTION_FLAG, AT(ended), NULL, "list only incidents that have ended"},
 	{"search", 's', OPTION_STRING, AT(search), "TEXT",
-		"only those with this text in their sentence, part, cause, evidence or comments"},
+		"list only incidents with this text in their headline, part, cause, evidence or "
+		"comments"},
 	{"since", 0, OPTION_TIME, AT(since_us), "TIME",
-		"only those that were open after this time"},
+		"list only incidents that were open after this time"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME",
-		"only those that were opened before this time"},
+		"list only incidents that were opened before this time"},
 	{"limit", 'n', OPTION_UINT, AT(limit), "N", "list at most N, up to 1000 [100]"},
 	INCIDENTS_OPTIONS(struct incidents_options),
 	COLOUR_OPTION(AT(colour)),
@@ -75,7 +76,7 @@ static void list_print(const json_t *answer, bool all, bool colour)
 		incidents_print_line(incident, colour);
 	}
 	if (json_is_true(json_object_get(answer, "more")))
-		printf("There are more (--limit).\n");
+		printf("There are more incidents (see --limit).\n");
 }
 
 static int run(
@@ -117,11 +118,12 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
-	{"incidents", "what is wrong now"},
-	{"incidents --all --search oss5 --since 7d", "what was wrong with oss5 this week"},
-	{"incidents show 7", "one of them, with evidence and what to do"},
-	{"incidents ack 7 --comment 'the drive is ordered'", "say that it is known"},
-	{"incidents mute 7 --for 8h", "no alerts until tomorrow"},
+	{"incidents", "list what is wrong now"},
+	{"incidents --all --search oss5 --since 7d", "list what was wrong with oss5 this week"},
+	{"incidents show 7", "show one incident, with evidence and what to do"},
+	{"incidents ack 7 --comment 'the drive is ordered'",
+		"say that it is known and being worked on"},
+	{"incidents mute 7 --for 8h", "send no alerts about it for eight hours"},
 	{NULL, NULL},
 };
 
@@ -131,11 +133,12 @@ const struct command command_incidents = {
 	.summary = "list, acknowledge and mute the incidents of a collector",
 	.usage = "[OPTION...]",
 	.description =
-		"Lists the incidents that are open at a collector ('limpet serve'), newest first. "
-		"It queries the collector over its API, so it works from any machine; on machines "
-		"other than the collector it needs an operator's token.\n\n"
-		"Exit status: 0 the collector answered, 2 wrong usage, or the collector cannot be "
-		"reached, or refuses.",
+		"Lists the incidents that are open at a collector ('limpet serve'), newest "
+		"first. The command queries the collector over its API, so it works on any "
+		"machine; on machines other than the collector, it needs an operator's "
+		"token.\n\n"
+		"The exit status is 0 if the collector answered, 2 if the usage is wrong, or if "
+		"the collector cannot be reached or refuses.",
 	.options = options,
 	.options_size = sizeof(struct incidents_options),
 	.examples = examples,

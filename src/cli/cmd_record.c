@@ -45,9 +45,9 @@ struct record_options {
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "directory for the archives [.]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
-		"sample at the same instants [1s; of a recorded tree, its own; of profile alone, "
-		"10s]"},
+		"time between samples, 100ms to 1h, aligned to the wall clock, so that all "
+		"servers sample at the same instants [1s; that of a recorded tree; 10s for "
+		"profile alone]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
@@ -64,27 +64,28 @@ static const struct option_def options[] = {
 		"TCP ports of the file system, separated by commas: only their connections are "
 		"recorded [all connections]"},
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
-		"remote addresses per direction before the others are folded into one [256]"},
+		"record at most N remote addresses per direction, and all others as one [256]"},
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
-		"record the CPU of this control group as the server's, for servers in containers; "
-		"runs the collector cgroup"},
+		"record the CPU of this control group as the server's, for servers in "
+		"containers; also runs the collector cgroup"},
 	PROFILE_OPTIONS(AT(profile)),
 	CALLS_OPTIONS(AT(calls)),
 	{"own-network", 0, OPTION_FLAG, AT(own_network), NULL,
-		"profile, calls and kernel: only what is done in limpet's own network namespace, "
-		"as in a container"},
+		"with profile, calls and kernel: record only processes in limpet's own network "
+		"namespace, as in a container"},
 	{"kernel-functions", 0, OPTION_LIST, AT(kernel), "GLOB",
-		"functions of the kernel that the collector kernel counts in addition to "
+		"functions of the kernel that the collector 'kernel' counts in addition to "
 		"tracepoints, if permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples; a crash or power "
 		"failure loses at most this much [10s; with --send 1s, and 10s for a power "
 		"failure]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
-		"delete archives older than this; after a clock step, only once a day of archives "
-		"confirms the new time [never]"},
+		"delete archives older than this; if the clock has jumped, only after a day of "
+		"archives has confirmed the new time [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
-		"delete the oldest archives when all together are larger than this [never]"},
+		"delete the oldest archives when all of them together are larger than this "
+		"[never]"},
 	SEND_OPTIONS(AT(send)),
 	{"root", 0, OPTION_STRING, AT(root), "DIR",
 		"read DIR/proc and DIR/sys instead of the running system's; or, if DIR has "
@@ -433,9 +434,9 @@ static int run(
 static const struct example examples[] = {
 	{"record -o /var/lib/limpet --keep 30d", "record this server permanently"},
 	{"record --duration 10m --interval 100ms", "look closely for ten minutes"},
-	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
+	{"record --disks 'dm-*' --ports 6800,6801", "record only multipath devices and two ports"},
 	{"record --collect diskstats,tcp,profile -o DIR",
-		"what the CPUs do, with disks and connections"},
+		"record what the CPUs do, and disks and connections"},
 	{"record -o /var/lib/limpet --keep 7d --send https://collector:9700",
 		"also send it to a collector"},
 	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},
@@ -451,24 +452,25 @@ const struct command command_record = {
 
 		"Samples the counters of the kernel at aligned instants and appends them to an "
 		"archive, DIR/NAME-20110509T000005Z.lpa. A new archive begins every day at "
-		"00:00:05 "
-		"UTC, and earlier if thousands of interfaces or addresses have come and gone. The "
-		"recorder needs no privileges, changes nothing on the system, and costs a fraction "
-		"of a millisecond per sample.\n\n"
-		"If it is killed or loses power, it loses at most the last ten seconds (--flush) "
-		"and continues the same file when it starts again. If the disk is full or gone, it "
-		"keeps sampling, reports the problem once, counts the lost samples, and continues "
-		"to write when it can. SIGTERM, SIGINT and SIGHUP write the rest and end it.\n\n"
+		"00:00:05 UTC, and earlier if thousands of interfaces or addresses have come "
+		"and gone. The recorder needs no privileges, changes nothing on the system, and "
+		"costs a fraction of a millisecond per sample.\n\n"
+		"If it is killed or loses power, it loses at most the last ten seconds "
+		"(--flush) and continues the same file when it starts again. If the disk is "
+		"full or gone, it keeps sampling, reports the problem once, counts the lost "
+		"samples, and resumes writing when it can. On SIGTERM, SIGINT and SIGHUP, it "
+		"writes the rest and exits.\n\n"
 		"With --send it also sends the archive to a collector ('limpet serve'), every "
-		"second. Nothing is lost while the collector is away: it receives the missing part "
-		"from the archive when it is back, as long as --keep and --keep-bytes leave it "
-		"there. Recording never waits for the network.\n\n"
-		"Three collectors record functions, by which 'limpet diagnose' compares servers. "
-		"'profile' samples the functions that the CPUs are in, sums them up every ten "
-		"seconds (or per --interval, if that is longer or profile runs alone), and needs "
-		"root; see limpet-trace-samples(1). 'calls' reads the counts of programs that were "
-		"built with 'limpet cc'; see limpet-trace-calls(1). 'kernel' counts tracepoints of "
-		"the kernel (retransmissions, disk requests, context switches) and, with "
+		"second. Nothing is lost while the collector cannot be reached: later, the "
+		"recorder sends the missing part from its archives, unless --keep or "
+		"--keep-bytes has deleted it. Recording never waits for the network.\n\n"
+		"Three collectors record functions, so that 'limpet diagnose' can compare "
+		"servers by them. 'profile' samples the functions that the CPUs execute, sums "
+		"the samples every ten seconds (or every --interval, if that is longer or "
+		"profile runs alone), and needs root; see limpet-trace-samples(1). 'calls' "
+		"reads the counts of programs that were built with 'limpet cc'; see "
+		"limpet-trace-calls(1). 'kernel' counts tracepoints of the kernel "
+		"(retransmissions, disk requests, context switches) and, with "
 		"--kernel-functions, calls and times of its functions; it needs root and limpet "
 		"built with BPF.",
 	.options = options,

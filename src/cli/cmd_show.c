@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/words.h"
 #include "import/dataset.h"
 #include "model/syscalls.h"
@@ -42,8 +43,7 @@ static const struct option_def options[] = {
 		"metrics are the raw columns of the archive (rd_ios, ...), as they were counted"},
 	TIME_OPTIONS(struct show_options),
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"put values on a grid of this step; all work in between counts [that of the "
-		"data]"},
+		"put values on a grid of this step; all work in between counts [that of the data]"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL,
 		"values as CSV: time,component,metric,value (which limpet reads again)"},
 	{"calls", 0, OPTION_FLAG, AT(calls), NULL,
@@ -235,16 +235,41 @@ static bool is_call(const char *name)
 	return syscall_number(name) >= 0;
 }
 
+static int call_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (unsigned nr = 0; nr < SYSCALL_MAX; nr++) {
+		const struct syscall_info *s = syscall_get(nr);
+
+		if (s)
+			meant_consider(&m, s->name);
+	}
+	return lp_err_set(
+		err, -EINVAL, "--call: there is no system call '%s'%s", name, meant_question(&m));
+}
+
 static int take_names(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
 {
 	for (unsigned i = 0; i < l->names.n; i++) {
 		if (!is_call(l->names.items[i]))
-			return lp_err_set(err, -EINVAL, "--call: there is no system call '%s'",
-				l->names.items[i]);
+			return call_unknown(l->names.items[i], err);
 	}
 	f->names = l->names.items;
 	f->n_names = l->names.n;
 	return 0;
+}
+
+static int class_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (unsigned c = 0; c < TRACE_CALLS; c++)
+		meant_consider(&m, trace_call_name(c));
+	return lp_err_set(err, -EINVAL,
+		"--class: '%s' is none of read, write, sync, open, meta, connect, wait, process, "
+		"memory, other%s",
+		name, meant_question(&m));
 }
 
 static int take_classes(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
@@ -255,10 +280,7 @@ static int take_classes(struct log_lists *l, struct call_log_filter *f, struct l
 		while (c < TRACE_CALLS && strcmp(trace_call_name(c), l->classes.items[i]) != 0)
 			c++;
 		if (c == TRACE_CALLS)
-			return lp_err_set(err, -EINVAL,
-				"--class: '%s' is none of read, write, sync, open, meta, connect, "
-				"wait, process, memory, other",
-				l->classes.items[i]);
+			return class_unknown(l->classes.items[i], err);
 		f->classes |= 1u << c;
 	}
 	return 0;

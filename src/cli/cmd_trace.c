@@ -13,22 +13,21 @@ static const struct command *const verbs[] = {
 
 static const struct example examples[] = {
 	{"trace syscalls --comm glusterfsd -o traces",
-		"how long a file server's reads and writes take, and which fail, permanently"},
-	{"trace syscalls -p 812 -d 30s", "every call of process 812 for half a minute"},
-	{"trace samples -d 30s", "which functions the CPUs are in, for half a minute"},
+		"permanently trace a file server: how long reads and writes take, and which fail"},
+	{"trace syscalls -p 812 -d 30s", "log every call of process 812 for half a minute"},
+	{"trace samples -d 30s", "find out which functions the CPUs execute, for half a minute"},
 	{NULL, NULL},
 };
 
 extern const struct command command_trace;
 const struct command command_trace = {
 	.name = "trace",
-	.summary = "watch what processes do: their system calls, and where CPUs are",
+	.summary = "trace system calls, function calls and what the CPUs execute",
 	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
-	.description =
-		"Metrics of disks and networks do not show why a request failed, which call hangs, "
-		"what a server did before it died or which function keeps it busy. Tracing does. "
-		"Traces are archives like all others, which 'limpet show' prints and 'limpet "
-		"diagnose' compares.",
+	.description = "Metrics of disks and networks do not show why a request failed, which call "
+		       "hangs, what a server did before it died or which function keeps it busy. "
+		       "Tracing does. Traces are archives: 'limpet show' prints them, and 'limpet "
+		       "diagnose' compares servers by them.",
 	.examples = examples,
 	.verbs = verbs,
 };

@@ -86,12 +86,12 @@ int functions_write(FILE *out, const struct function_costs *c, const struct func
 	if (c->n)
 		qsort(all, c->n, sizeof(*all), by_choice);
 	fprintf(out,
-		"# Functions to count (on) or not (off), for 'limpet cc --functions', "
-		"'limpet functions --apply',\n# 'limpet record --functions' and "
-		"LIMPET_CALLS_FUNCTIONS. The last line that matches counts.\n"
-		"# %zu on, of which %zu separated servers; %zu off. Counting took %.2f%% of a "
-		"CPU, "
-		"and takes %.2f%% now.\n",
+		"# Functions to count (on) or not (off), for 'limpet cc --functions', 'limpet "
+		"functions --apply',\n"
+		"# 'limpet record --functions' and LIMPET_CALLS_FUNCTIONS. The last line that "
+		"matches decides.\n"
+		"# %zu on, of which %zu distinguished servers; %zu off. Counting took %.2f%% of "
+		"a CPU, and takes %.2f%% now.\n",
 		how->n_on, how->n_telling, how->n_off, c->calls * c->call_ns / 1e7,
 		how->calls * c->call_ns / 1e7);
 	for (size_t i = 0; i < c->n; i++)

@@ -41,8 +41,9 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents ack 7 --comment 'the drive is ordered'", "it is known and being worked on"},
-	{"incidents ack 7 --undo", "withdraw that"},
+	{"incidents ack 7 --comment 'the drive is ordered'",
+		"say that it is known and being worked on"},
+	{"incidents ack 7 --undo", "undo that"},
 	{NULL, NULL},
 };
 

@@ -36,7 +36,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents comment 7 'slot 4, serial ZC1A'", "for whoever looks next"},
+	{"incidents comment 7 'slot 4, serial ZC1A'", "leave a note for the next operator"},
 	{NULL, NULL},
 };
 
@@ -45,8 +45,8 @@ const struct command incidents_command_comment = {
 	.name = "incidents comment",
 	.summary = "add a comment to an incident",
 	.usage = "[OPTION...] NUMBER TEXT",
-	.description = "Adds a comment, which is kept with the incident and found by "
-		       "'limpet incidents --search'.",
+	.description = "Adds a comment to an incident. The collector keeps it, and 'limpet "
+		       "incidents --search' finds it.",
 	.options = options,
 	.options_size = sizeof(struct comment_options),
 	.examples = examples,

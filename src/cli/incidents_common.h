@@ -17,7 +17,7 @@ struct incidents_common {
 	{"url", 0, OPTION_STRING, offsetof(structure, common.url), "URL",                          \
 		"the collector [$LIMPET_URL, or " CLIENT_URL "]"},                                 \
 		{"token", 0, OPTION_STRING, offsetof(structure, common.token), "FILE",             \
-			"a file with an operator's token ('limpet serve enroll --operator')  "     \
+			"a file with an operator's token ('limpet serve enroll --operator') "      \
 			"[$LIMPET_TOKEN_FILE, or none]"},                                          \
 		{"ca", 0, OPTION_STRING, offsetof(structure, common.ca), "FILE",                   \
 			"the authority that signed the collector's certificate (PEM) [the "        \
@@ -29,8 +29,8 @@ struct incidents_common {
 #define INCIDENTS_BY(structure)                                                                    \
 	{                                                                                          \
 		"by", 0, OPTION_STRING, offsetof(structure, common.by), "NAME",                    \
-			"your name, on the collector itself; elsewhere it is the token's "         \
-			"owner [the user's name]"                                                  \
+			"your name, if used on the collector itself; elsewhere, the token "        \
+			"decides [the user's name]"                                                \
 	}
 
 /* Send a request to the collector. */

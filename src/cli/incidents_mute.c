@@ -15,9 +15,9 @@ struct mute_options {
 #define AT(member) offsetof(struct mute_options, member)
 
 static const struct option_def options[] = {
-	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "for this time: 30m, 8h, 2d"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "until this time"},
-	{"comment", 'c', OPTION_STRING, AT(comment), "TEXT", "why"},
+	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "send no alerts for this time: 30m, 8h, 2d"},
+	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "send no alerts until this time"},
+	{"comment", 'c', OPTION_STRING, AT(comment), "TEXT", "the reason"},
 	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "end the mute now"},
 	INCIDENTS_BY(struct mute_options),
 	INCIDENTS_OPTIONS(struct mute_options),
@@ -58,8 +58,8 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents mute 7 --for 8h --comment 'a rebuild'", "no alerts for eight hours"},
-	{"incidents mute 7 --undo", "alerts again"},
+	{"incidents mute 7 --for 8h --comment 'a rebuild'", "send no alerts for eight hours"},
+	{"incidents mute 7 --undo", "send alerts again"},
 	{NULL, NULL},
 };
 
@@ -68,8 +68,9 @@ const struct command incidents_command_mute = {
 	.name = "incidents mute",
 	.summary = "send no alerts about an incident for a while",
 	.usage = "--for SPAN|--until TIME [OPTION...] NUMBER...",
-	.description = "Mutes incidents: they are not alerted and do not count as critical until "
-		       "the mute ends. If an incident is still open then, it is alerted again.",
+	.description = "Mutes incidents: until the mute ends, the collector sends no alerts "
+		       "about them and does not count them as critical. If an incident is still "
+		       "open then, the collector sends an alert again.",
 	.options = options,
 	.options_size = sizeof(struct mute_options),
 	.examples = examples,

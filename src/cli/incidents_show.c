@@ -57,7 +57,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents show 7", "everything known about incident 7"},
+	{"incidents show 7", "show everything that is known about incident 7"},
 	{NULL, NULL},
 };
 
@@ -66,9 +66,8 @@ const struct command incidents_command_show = {
 	.name = "incidents show",
 	.summary = "show an incident with its evidence and what was said about it",
 	.usage = "[OPTION...] NUMBER...",
-	.description =
-		"Shows all that the collector knows about incidents: since when, the evidence, "
-		"what to do, and what people said about them.",
+	.description = "Shows all that the collector knows about incidents: when they began, the "
+		       "evidence, what to do, and what people said about them.",
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.examples = examples,

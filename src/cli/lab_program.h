@@ -4,6 +4,6 @@
 
 #define LAB_PROGRAM "limpet-lab"
 #define LAB_SUMMARY "build a small cluster on this machine, break it and record it"
-#define DEMO_SUMMARY "see it work: build a small cluster, break a server, name it"
+#define DEMO_SUMMARY "see it work: build a small cluster, break a server, find it"
 
 #endif

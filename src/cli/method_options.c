@@ -1,5 +1,6 @@
 #include "cli/method_options.h"
 
+#include "base/meant.h"
 #include "base/time.h"
 #include <ctype.h>
 #include <errno.h>
@@ -55,11 +56,15 @@ static int measure_unknown(const char *name, const struct measure *const *all, s
 {
 	char list[200] = "";
 	size_t len = 0;
+	struct meant m = {.word = name};
 
+	for (const struct measure *const *i = all; *i; i++)
+		meant_consider(&m, (*i)->name);
 	for (; *all && len < sizeof(list); all++)
 		len += (size_t)snprintf(
 			list + len, sizeof(list) - len, "%s%s", len ? ", " : "", (*all)->name);
-	return lp_err_set(err, -EINVAL, "--method: there is no '%.64s' (there are %s)", name, list);
+	return lp_err_set(err, -EINVAL, "--method: there is no method '%.64s'%s (there are %s)",
+		name, meant_question(&m), list);
 }
 
 int method_options_choose(const struct method_options *o, const struct measure *const *all,

@@ -19,11 +19,12 @@ struct method_options {
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
 #define METHOD_OPTIONS(type)                                                                       \
 	{"method", 0, OPTION_STRING, offsetof(type, method.method), "NAME",                        \
-		"how far apart two components are: kl, cdf, median, thresh or manhattan "          \
+		"how to measure the distance of two components: kl, cdf, median, thresh or "       \
+		"manhattan "                                                                       \
 		"[" METHOD_DEFAULT "]"},                                                           \
 		{"service-method", 0, OPTION_STRING, offsetof(type, method.service), "NAME",       \
-			"how service times of system calls are compared: series (each second "     \
-			"with the median of the peers), or like everything else, by --method "     \
+			"how to compare service times of system calls: series (each second with "  \
+			"the median of the peers), or the --method of all other metrics "          \
 			"[series]"},                                                               \
 		{"win-size", 0, OPTION_STRING, offsetof(type, method.win_size), "N",               \
 			"samples per window [the method's: kl 64, cdf 60]"},                       \
@@ -35,8 +36,8 @@ struct method_options {
 			"a suspect is anomalous in N of the last 2N-1 windows [3]"},               \
 	{                                                                                          \
 		"downsample", 0, OPTION_SPAN, offsetof(type, method.downsample_us), "SPAN",        \
-			"first put values on a grid of this step; all work in between counts "     \
-			"[that of the data, or 15 s where there are hours of it]"                  \
+			"first merge all samples of each SPAN into one "                           \
+			"[the interval of the data, or 15 s if there are hours of data]"           \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 

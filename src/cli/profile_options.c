@@ -1,5 +1,6 @@
 #include "cli/profile_options.h"
 
+#include "base/meant.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +8,9 @@
 
 static int clock_choose(const char *name, enum sampler_clock *ret, struct lp_err *err)
 {
+	static const char *const names[] = {"auto", "cycles", "time", NULL};
+	struct meant m;
+
 	*ret = SAMPLER_CLOCK_AUTO;
 	if (!name || !strcmp(name, "auto"))
 		return 0;
@@ -15,20 +19,24 @@ static int clock_choose(const char *name, enum sampler_clock *ret, struct lp_err
 	else if (!strcmp(name, "time"))
 		*ret = SAMPLER_CLOCK_TIME;
 	else
-		return lp_err_set(
-			err, -EINVAL, "--clock: '%s' is none of auto, cycles, time", name);
+		return lp_err_set(err, -EINVAL, "--clock: '%s' is none of auto, cycles, time%s",
+			name, meant_among(&m, name, names));
 	return 0;
 }
 
 static int sampler_check(const char *name, struct lp_err *err)
 {
+	static const char *const names[] = {"auto", "bpf", "ring", NULL};
+	struct meant m;
+
 	if (!name || !strcmp(name, "auto") || sampler_find(name))
 		return 0;
 	if (!strcmp(name, "bpf"))
 		return lp_err_set(err, -EOPNOTSUPP,
 			"--sampler: limpet was built without bpf, which needs libbpf and clang "
 			"(meson -Dtrace=enabled says what is missing)");
-	return lp_err_set(err, -EINVAL, "--sampler: '%s' is none of auto, bpf, ring", name);
+	return lp_err_set(err, -EINVAL, "--sampler: '%s' is none of auto, bpf, ring%s", name,
+		meant_among(&m, name, names));
 }
 
 /* 0 would mean the default. */

@@ -16,12 +16,12 @@ struct profile_options {
 		"N", "samples per second and CPU, 1 to 20000 [199]"},                              \
 		{"clock", 0, OPTION_STRING, (base) + offsetof(struct profile_options, clock),      \
 			"NAME",                                                                    \
-			"what ticks: cycles (of the CPU, while it works), time, or auto: cycles "  \
-			"where the machine counts them [auto]"},                                   \
+			"when to sample: cycles (every so many cycles of a busy CPU), time, or "   \
+			"auto: cycles where the machine counts them [auto]"},                      \
 		{"sampler", 0, OPTION_STRING, (base) + offsetof(struct profile_options, sampler),  \
 			"NAME",                                                                    \
-			"bpf (counts in the kernel), ring (the kernel delivers every sample), or " \
-			"auto: the first that works here [auto]"},                                 \
+			"how to collect samples: bpf (counts in the kernel), ring (the kernel "    \
+			"delivers every sample), or auto: the first that works here [auto]"},      \
 	{                                                                                          \
 		"stacks", 0, OPTION_FLAG, (base) + offsetof(struct profile_options, stacks), NULL, \
 			"keep whole stacks, for flame graphs ("                                    \

@@ -15,19 +15,19 @@ struct send_options {
 /* Rows for a table of options; `at` is the offset of the struct send_options. */
 #define SEND_OPTIONS(at)                                                                           \
 	{"send", 0, OPTION_STRING, (at) + offsetof(struct send_options, url), "URL",               \
-		"send what is recorded to the collector ('limpet serve') at https://HOST:9700, "   \
-		"and "                                                                             \
-		"what it lacks; http:// only on this machine [it stays here]"},                    \
+		"send new data to the collector ('limpet serve') at https://HOST:9700, and "       \
+		"older data that it lacks; http:// only on this machine [send nothing]"},          \
 		{"token", 0, OPTION_STRING, (at) + offsetof(struct send_options, token), "FILE",   \
 			"file with this server's token, which 'limpet serve enroll' printed "      \
-			"[" SEND_TOKEN_FILE ", where that is there]"},                             \
+			"[" SEND_TOKEN_FILE ", if it exists]"},                                    \
 		{"send-ca", 0, OPTION_STRING, (at) + offsetof(struct send_options, ca), "FILE",    \
-			"authority that signed the collector's certificate (PEM) [the system's]"}, \
+			"the authority that signed the collector's certificate (PEM) [the "        \
+			"system's]"},                                                              \
 		{"send-cert", 0, OPTION_STRING, (at) + offsetof(struct send_options, cert),        \
-			"FILE", "certificate to show instead of a token (PEM) [none]"},            \
+			"FILE", "a certificate to use instead of a token (PEM) [none]"},           \
 	{                                                                                          \
 		"send-key", 0, OPTION_STRING, (at) + offsetof(struct send_options, key), "FILE",   \
-			"its key (PEM)"                                                            \
+			"the key of that certificate (PEM)"                                        \
 	}
 
 /* If requested, start to send the files that a spool with this configuration will write, and set

@@ -32,9 +32,9 @@ static const struct option_def options[] = {
 		"name of this host in the archive [the host name]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
 	{"ring", 0, OPTION_BYTES, AT(ring_bytes), "SIZE",
-		"room for events that wait to be read [16M]"},
+		"size of the buffer for events that wait to be read [16M]"},
 	{"dry-run", 0, OPTION_FLAG, AT(dry_run), NULL,
-		"say what would be watched and what that costs, and watch nothing"},
+		"print what would be watched and what that would cost; watch nothing"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the plan or the closing summary as JSON"},
 	{NULL},
@@ -72,7 +72,8 @@ static int plan_print(const struct attach_options *opt, uint32_t mask,
 	}
 	stack_kernel_plan(mask);
 	if (!n)
-		puts("There is no daemon to watch now; those that are started later will be.");
+		puts("There is no daemon to watch now; daemons that are started later will be "
+		     "watched.");
 	for (size_t i = 0; i < n; i++)
 		printf("%s%d%s", i ? ", " : "Daemons: ", pids[i], i + 1 == n ? "\n" : "");
 	return 0;
@@ -171,10 +172,12 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"stack attach -o traces", "on a server: what its daemon does for clients, until Ctrl-C"},
-	{"stack attach --port 24007 -d 60s -o traces", "only of the daemon that listens there"},
+	{"stack attach -o traces",
+		"on a server: record what its daemon does for clients, until Ctrl-C"},
+	{"stack attach --port 24007 -d 60s -o traces",
+		"only the daemon that listens on this port, for a minute"},
 	{"stack attach --layers fuse,client -o traces",
-		"on a client: what the kernel asks its daemon"},
+		"on a client: record what the kernel requests of its daemon"},
 	{NULL, NULL},
 };
 
@@ -183,22 +186,16 @@ const struct command stack_command_attach = {
 	.name = "stack attach",
 	.summary = "record the layers that the kernel sees, on a client or a server",
 	.usage = "[OPTION...]",
-	.description = "Watches, from inside the kernel and until it is stopped, the daemons of a "
-		       "file system on "
-		       "this host: FUSE requests and what a client's daemon makes of them, "
-		       "requests that it "
-		       "sends to servers, what a server's daemon does for each, its calls for "
-		       "files, and what "
-		       "reaches the disks. Daemons that are started later are watched, too. "
-		       "Nothing of the data "
-		       "is kept.\n\n"
+	.description = "Watches the daemons of a file system on this host from inside the "
+		       "kernel, until it is stopped. It records FUSE requests, what a client's "
+		       "daemon does for each, the requests that it sends to servers, what a "
+		       "server's daemon does for each, its file operations, and the requests "
+		       "that reach the disks. It also watches daemons that are started later. "
+		       "It does not record the data itself.\n\n"
 		       "Record the program with 'limpet stack run' on its host, attach on the "
-		       "servers, and give "
-		       "all archives to 'limpet stack show', which joins the calls of the program "
-		       "with what "
-		       "they became. Give each host a name of its own (--name). Needs root, and a "
-		       "kernel with "
-		       "BTF.",
+		       "servers, and give all archives to 'limpet stack show', which joins the "
+		       "calls of the program with what they became. Give each host a name of "
+		       "its own (--name). The command needs root and a kernel with BTF.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct attach_options),

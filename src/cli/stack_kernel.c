@@ -1,5 +1,6 @@
 #include "cli/stack_kernel.h"
 
+#include "base/meant.h"
 #include "trace/netns.h"
 #include "trace/stack/gaps.h"
 #include "trace/stack/kernel_watch.h"
@@ -60,6 +61,17 @@ int stack_daemons_choose(
 	return r;
 }
 
+int stack_layer_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (unsigned i = 0; i < layers_n; i++)
+		meant_consider(&m, layers[i].name);
+	return lp_err_set(err, -EINVAL,
+		"there is no layer '%.64s'%s ('limpet stack layers' lists them)", name,
+		meant_question(&m));
+}
+
 int stack_layers_choose(const struct option_list *list, uint32_t *mask, struct lp_err *err)
 {
 	struct words words = {0};
@@ -70,9 +82,7 @@ int stack_layers_choose(const struct option_list *list, uint32_t *mask, struct l
 		int at = layer_find(words.items[i]);
 
 		if (at < 0)
-			r = lp_err_set(err, -EINVAL,
-				"there is no layer '%s'; 'limpet stack layers' lists them",
-				words.items[i]);
+			r = stack_layer_unknown(words.items[i], err);
 		else
 			chosen |= 1u << at;
 	}

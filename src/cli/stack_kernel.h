@@ -20,17 +20,16 @@ struct stack_daemon_options {
  */
 #define STACK_DAEMON_OPTIONS(type)                                                                 \
 	{"pid", 'p', OPTION_LIST, offsetof(type, daemons.pids), "PID",                             \
-		"watch this daemon (several: commas, or the option again)"},                       \
+		"watch this daemon; separate several with commas, or repeat the option"},          \
 		{"comm", 0, OPTION_LIST, offsetof(type, daemons.comms), "NAME",                    \
-			"watch the daemons of this name, those that are there and those to come "  \
+			"watch the daemons of this name, running or started later "                \
 			"[glusterfsd, glusterfs, pvfs2-server, pvfs2fuse, pvfs2-client-core]"},    \
 		{"port", 0, OPTION_LIST, offsetof(type, daemons.ports), "PORT",                    \
 			"watch the daemons that listen on this TCP port"},                         \
 	{                                                                                          \
 		"own-network", 0, OPTION_FLAG, offsetof(type, daemons.own_network), NULL,          \
-			"only daemons in limpet's own network namespace: one node of a lab, or "   \
-			"one "                                                                     \
-			"container"                                                                \
+			"watch only daemons in limpet's own network namespace: one node of a "     \
+			"lab, or one container"                                                    \
 	}
 
 /* The same in the form for the instrument, with the memory that it points to. Zero-initialise
@@ -45,6 +44,9 @@ struct stack_daemons {
 int stack_daemons_choose(
 	const struct stack_daemon_options *opt, struct stack_daemons *ret, struct lp_err *err);
 void stack_daemons_release(struct stack_daemons *d);
+
+/* -EINVAL, with the layer that was probably meant. */
+int stack_layer_unknown(const char *name, struct lp_err *err);
 
 /* Parse --layers; `*mask` does not change if the list is empty. */
 int stack_layers_choose(const struct option_list *list, uint32_t *mask, struct lp_err *err);

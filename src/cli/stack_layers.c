@@ -64,8 +64,8 @@ const struct command stack_command_layers = {
 	.name = "stack layers",
 	.summary = "list the layers of the I/O stack and the built-in configurations",
 	.usage = "[OPTION...]",
-	.description = "Lists the layers that a configuration may name, from top to bottom, with "
-		       "what is seen of each, and the configurations that are built in.",
+	.description = "Lists the layers that a configuration may name, from top to bottom, "
+		       "with what limpet records of each, and the built-in configurations.",
 	.options = options,
 	.options_size = sizeof(struct layers_options),
 	.run = run,

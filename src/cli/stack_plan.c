@@ -13,7 +13,7 @@ static void regions_print(const struct stack_config *c)
 		[PLACE_FUNCTION] = "while the function is on the stack",
 		[PLACE_LINES] = "while these lines are on the stack"};
 
-	puts("Only inside these regions:");
+	puts("Calls are recorded only inside these regions:");
 	for (size_t i = 0; i < c->n_regions; i++)
 		printf("  %-24s %s\n", c->regions[i].name, kinds[c->regions[i].kind]);
 	for (size_t i = 0; i < c->n_regions; i++) {
@@ -30,7 +30,7 @@ static void operations_print(const struct stack_config *c)
 {
 	const char *comma = "";
 
-	fputs("Only these operations, and what they become: ", stdout);
+	fputs("Only these operations, and the calls that they become, are recorded: ", stdout);
 	for (unsigned i = 0; i < SPAN_OPS; i++) {
 		if (i != SPAN_MARK && c->operations >> i & 1) {
 			printf("%s%s", comma, span_op_names[i]);
@@ -44,7 +44,8 @@ static void operations_print(const struct stack_config *c)
 
 static void functions_print(const struct stack_config *c)
 {
-	puts("Functions of libraries, where the program or a library calls them by their name:");
+	puts("Functions of libraries are recorded where the program or a library calls them by "
+	     "name:");
 	for (size_t i = 0; i < c->n_functions; i++)
 		printf("  %-24s %s\n", c->functions[i].name, span_op_names[c->functions[i].op]);
 }

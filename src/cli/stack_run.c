@@ -36,21 +36,21 @@ static const struct option_def options[] = {
 		"record these layers, instead of the configuration's"},
 	STACK_DAEMON_OPTIONS(struct run_options),
 	{"linger", 0, OPTION_SPAN, AT(linger_us), "SPAN",
-		"keep recording the layers in the kernel for this time after the program has "
-		"ended, to see late writes [0]"},
+		"continue to record the layers in the kernel for this time after the program "
+		"has ended, to see late writes [0]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and "
 		"does not exist yet [.]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this host in the archive [the host name]"},
 	{"scratch", 0, OPTION_STRING, AT(scratch), "DIR",
-		"where the program leaves what it records until it is read: memory, best "
-		"[/dev/shm]"},
+		"directory in which the program keeps records until limpet reads them; best in "
+		"memory [/dev/shm]"},
 	{"summary", 0, OPTION_FLAG, AT(summary), NULL,
-		"keep sums per layer and operation only; ranks of an MPI job add theirs up in "
-		"MPI_Finalize"},
+		"record only sums per layer and operation; the ranks of an MPI job add up "
+		"theirs in MPI_Finalize"},
 	{"dry-run", 0, OPTION_FLAG, AT(dry_run), NULL,
-		"say what would be recorded and what that costs, and run nothing"},
+		"print what would be recorded and what that would cost; run nothing"},
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
 		"exit with the program's own status"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
@@ -246,9 +246,10 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"stack run -o traces -- ./application", "the calls of a program for files"},
-	{"stack run -c mpi-io -o traces -- mpirun -n 4 ./application", "and its MPI-IO above them"},
-	{"stack run -c stack.yaml --dry-run", "what would be recorded"},
+	{"stack run -o traces -- ./application", "record the file operations of a program"},
+	{"stack run -c mpi-io -o traces -- mpirun -n 4 ./application",
+		"record the same of an MPI job, with MPI-IO above it"},
+	{"stack run -c stack.yaml --dry-run", "print what would be recorded, and its cost"},
 	{NULL, NULL},
 };
 
@@ -258,25 +259,21 @@ const struct command stack_command_run = {
 	.summary = "run a program and record its calls in the layers of the I/O stack",
 	.usage = "[OPTION...] -- PROGRAM [ARGUMENT...]",
 	.description =
-		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that "
-		"note each call for a file, of HDF5, PnetCDF, MPI-IO and the C library, with "
-		"its time, file, offset and size, and which call of a layer above it belongs "
-		"to. Nothing of the data is kept. The program and all that it starts need no "
-		"change; results and error codes stay the same. Programs that are linked "
-		"statically or run with other rights than their caller's (setuid) are not "
-		"seen, nor is I/O by mmap.\n"
-		"\n"
-		"A configuration names the layers, and may limit what is recorded:\n"
-		"\n"
-		"    application: flash_io     # other programs that are run are left alone\n"
+		"Runs a program with small libraries loaded into it (by LD_PRELOAD). They "
+		"record each file operation of HDF5, PnetCDF, MPI-IO and the C library: its "
+		"time, file, offset and size, and the call of the layer above that it belongs "
+		"to. They do not record the data itself. The program and the programs that it "
+		"starts need no change, and get the same results and error codes. Programs that "
+		"are linked statically or setuid are not recorded, nor is I/O through mmap.\n\n"
+		"A configuration names the layers, and may limit what is recorded:\n\n"
+		"    application: flash_io     # other programs are not recorded\n"
 		"    regions: [checkpoint, write_plot(), io.c:120-180] # marks "
 		"(limpet/region.h), functions, lines\n"
 		"    operations: [write, collective] # other, read, open, close, sync, meta, "
 		"wait\n"
-		"    layers: [mpi-io, posix]\n"
-		"\n"
-		"Several built-in configurations can be combined: -c pnetcdf,glusterfs "
-		"records the layers of both. Calls of any library can be recorded, too; "
+		"    layers: [mpi-io, posix]\n\n"
+		"Built-in configurations can be combined: -c pnetcdf,glusterfs records the "
+		"layers of both. limpet can also record the calls of any other library: "
 		"docs/stack.md describes the list 'functions' and all other keys.",
 	.examples = examples,
 	.options = options,

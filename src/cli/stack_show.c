@@ -1,8 +1,10 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/mpi_team.h"
+#include "cli/stack_kernel.h"
 
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/output.h"
 #include "trace/stack/spans_team.h"
 #include "trace/stack/stack_report.h"
@@ -26,14 +28,15 @@ static const struct option_def options[] = {
 	{"call", 0, OPTION_STRING, AT(call), "RANK:NUMBER",
 		"print one call and what it became in the layers below"},
 	{"layer", 0, OPTION_STRING, AT(layer), "LAYER",
-		"layer whose calls to follow [the uppermost one that was recorded]"},
+		"follow the calls of this layer [the uppermost one that was recorded]"},
 	{"slowest", 0, OPTION_UINT, AT(slowest), "N", "print this many of the slowest calls [10]"},
 	{"drive", 0, OPTION_STRING, AT(drive), "NAME",
-		"compute the energy of disk accesses, with the powers of this drive ('list': print "
-		"the drives)"},
+		"compute the energy of disk accesses from the power of this drive ('list': "
+		"print all drives)"},
 	{"drives", 0, OPTION_STRING, AT(drives), "FILE",
-		"drives and their powers (YAML, see docs/stack.md) [those built in]"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; without --slowest with all calls"},
+		"table of drives and their power (YAML, see docs/stack.md) [the built-in one]"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL,
+		"print JSON, with all calls unless there is --slowest"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL, "print CSV, one line per call"},
 	{"spans", 0, OPTION_FLAG, AT(spans), NULL,
 		"print CSV, one line per call or request of any layer, with those that it belongs "
@@ -128,6 +131,16 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
+static int drive_unknown(const struct drives *drives, const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (size_t i = 0; i < drives->n; i++)
+		meant_consider(&m, drives->items[i].name);
+	return lp_err_set(err, -EINVAL, "there is no drive '%.64s'%s ('--drive list' prints all)",
+		name, meant_question(&m));
+}
+
 /* The drive that was named on the command line or in the recording; NULL: none. The one in the
  * recording may be in a table that is not there now; all but power can be shown without it. */
 static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
@@ -147,10 +160,7 @@ static int drive_choose(const struct show_options *opt, const char *recorded, st
 			name);
 		return 0;
 	}
-	return *ret
-		? 0
-		: lp_err_set(err, -EINVAL,
-			  "there is no drive '%.64s'; --drive list prints those there are", name);
+	return *ret ? 0 : drive_unknown(drives, name, err);
 }
 
 static int drives_print(const struct show_options *opt, struct lp_err *err)
@@ -194,8 +204,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	int layer = opt->layer ? layer_find(opt->layer) : -1, r, damaged;
 
 	if (opt->layer && layer < 0)
-		return lp_err_set(err, -EINVAL,
-			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
+		return stack_layer_unknown(opt->layer, err);
 	r = mpi_team_open(&team, err);
 	if (r < 0)
 		return r;
@@ -254,10 +263,11 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"stack show traces", "where the time of a program's calls went, and the slowest ones"},
-	{"stack show --call 2:16 traces", "what became of call 16 of rank 2"},
-	{"stack show --html calls.html traces", "the same as charts, in a browser"},
-	{"stack show --trace calls.json traces", "all of it, for Perfetto"},
+	{"stack show traces",
+		"show where the time of a program's calls went, and the slowest ones"},
+	{"stack show --call 2:16 traces", "show what call 16 of rank 2 became in the layers below"},
+	{"stack show --html calls.html traces", "write charts of all calls, for a browser"},
+	{"stack show --trace calls.json traces", "write all calls for Perfetto"},
 	{NULL, NULL},
 };
 
@@ -267,16 +277,15 @@ const struct command stack_command_show = {
 	.summary = "print where calls spent their time, layer by layer",
 	.usage = "[OPTION...] DATA...",
 	.description =
-		"Joins the calls that 'limpet stack run' recorded to those that they became "
-		"in the layers below, and prints for each layer how many there were, what "
+		"Joins the calls that 'limpet stack run' recorded to those that they became in "
+		"the layers below, and prints for each layer how many there were, how much data "
 		"they moved, how long they took, and how much of that was spent in the layer "
-		"itself ('in it'). Throughput is that of the time in which the layer was at "
-		"work. Calls are those of the uppermost layer, or of --layer, and are "
-		"numbered per rank from 0; processes that are not ranks of an MPI job are "
-		"numbered after those that are.\n"
-		"\n"
-		"Started by mpirun, several processes read the files together, and the first "
-		"one prints what a single process would print.",
+		"itself ('in it'). Throughput refers to the time in which the layer was "
+		"working. The listed calls are those of the uppermost layer, or of --layer. "
+		"They are numbered per rank from 0; processes that are not ranks of an MPI job "
+		"are numbered after the ranks.\n\n"
+		"If mpirun starts it, several processes read the files together, and the first "
+		"one prints the same as a single process would.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct show_options),

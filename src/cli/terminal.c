@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include "base/meant.h"
 #include <errno.h>
 #include <langinfo.h>
 #include <limpet/err.h>
@@ -8,6 +9,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+static int when_unknown(const char *when, struct lp_err *err)
+{
+	static const char *const words[] = {"auto", "always", "never", NULL};
+	struct meant m;
+
+	return lp_err_set(err, -EINVAL,
+		"--color: '%.32s' is none of 'auto', 'always' and 'never'%s", when,
+		meant_among(&m, when, words));
+}
 
 int terminal_colour(const char *when, bool *ret, struct lp_err *err)
 {
@@ -21,8 +32,7 @@ int terminal_colour(const char *when, bool *ret, struct lp_err *err)
 	else if (!strcmp(when, "never"))
 		*ret = false;
 	else
-		return lp_err_set(err, -EINVAL,
-			"--color: '%.32s' is none of 'auto', 'always' and 'never'", when);
+		return when_unknown(when, err);
 	return 0;
 }
 

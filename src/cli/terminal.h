@@ -8,9 +8,8 @@
 #define COLOUR_OPTION(offset)                                                                      \
 	{                                                                                          \
 		"color", 0, OPTION_STRING, offset, "WHEN",                                         \
-			"colour: 'always', 'never', or 'auto' [auto: on a terminal, unless "       \
-			"NO_COLOR is "                                                             \
-			"set]"                                                                     \
+			"when to use colour: 'always', 'never' or 'auto' [auto: on a "             \
+			"terminal, unless NO_COLOR is set]"                                        \
 	}
 
 /* Should the output be coloured? `when` is the value of the option; NULL: auto. -EINVAL: invalid

@@ -14,15 +14,15 @@ struct time_options {
 /* Rows of a command's table; `type` has a member `struct time_options times`. */
 #define TIME_OPTIONS(type)                                                                         \
 	{"since", 0, OPTION_TIME, offsetof(type, times.since_us), "TIME",                          \
-		"data from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00', "         \
+		"read data from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00', "    \
 		"2026-11-15T06:00Z"},                                                              \
 		{"until", 0, OPTION_TIME, offsetof(type, times.until_us), "TIME",                  \
-			"data up to this time"},                                                   \
+			"read data up to this time"},                                              \
 		{"last", 0, OPTION_SPAN, offsetof(type, times.last_us), "SPAN",                    \
-			"only this much before the end of the data, or before --until: 2h"},       \
+			"read only this much data before its end, or before --until: 2h"},         \
 	{                                                                                          \
 		"utc", 0, OPTION_FLAG, offsetof(type, times.utc), NULL,                            \
-			"UTC instead of local time (TZ), in these options and in the output"       \
+			"use UTC instead of local time (TZ), in these options and in the output"   \
 	}
 
 /* Do the options contradict each other? */

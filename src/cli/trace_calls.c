@@ -52,11 +52,10 @@ static void print_text(const struct calls *c, const struct trace_functions *f, s
 	if (t->lost_functions || t->lost_threads || t->left_out)
 		fprintf(stderr,
 			"not counted: %" PRIu64 " calls and %" PRIu64
-			" threads of programs that are "
-			"too large, %" PRIu64 " programs\n",
+			" threads of programs that are too large, %" PRIu64 " programs\n",
 			t->lost_functions, t->lost_threads, t->left_out);
 	if (!t->programs)
-		fputs("No program counted its calls. Build one with 'limpet cc' and let it run.\n",
+		fputs("No program counted its calls. Build one with 'limpet cc' and run it.\n",
 			stderr);
 }
 
@@ -155,11 +154,10 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"trace calls -d 30s",
-		"which functions are called, and how long they take, for half a minute"},
+	{"trace calls -d 30s", "find out which functions are called, and how long they take"},
 	{"trace calls --budget 2%", "limit counting to 2% of a CPU"},
 	{"record --collect calls -o /var/lib/limpet",
-		"the same permanently, for 'limpet diagnose'"},
+		"record the same permanently, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
 
@@ -171,21 +169,22 @@ const struct command trace_command_calls = {
 	.description =
 
 		"Reads the counts of programs that were built with 'limpet cc' and writes an "
-		"archive: per second, how often each function was called and how long it took by "
-		"itself, including waits, by program, image and function. It finds programs that "
-		"are running and programs that start later. Programs that end, fork, or are killed "
-		"lose nothing, need no restart, and never wait for limpet.\n\n"
-		"Programs keep their counts in /dev/shm, or in the directory that the environment "
-		"variable LIMPET_CALLS_DIR names, for them and for limpet. Only root finds "
-		"programs "
-		"of other users that are already running.\n\n"
-		"The functions that a program counts can change while it runs: --functions reads a "
-		"list, --budget measures what counting costs, switches off the most expensive "
-		"functions, and lists them. A function that is off has the column 'off' in the "
-		"archive, so that 'limpet diagnose' does not compare it. It stays off when limpet "
-		"ends; 'limpet functions --apply' switches it on again.\n\n"
-		"The exit status is 0 if everything was written, 2 if it is not permitted or not "
-		"possible here, 3 if it failed later.",
+		"archive: for each second, how often each function of each program and library "
+		"was called, and how long it took, including waits but not the counted "
+		"functions that it called. limpet finds programs that are running and programs "
+		"that start later. No counts are lost when a program forks, ends or is killed. "
+		"Programs need no restart and never wait for limpet.\n\n"
+		"Programs keep their counts in /dev/shm, or in the directory that the "
+		"environment variable LIMPET_CALLS_DIR names, for them and for limpet. Programs "
+		"of other users that are already running are found only by root.\n\n"
+		"You can change which functions a program counts while it runs: --functions "
+		"reads a list; --budget measures what counting costs, switches off counting for "
+		"the most expensive functions, and lists them. A function that is off has the "
+		"column 'off' in the archive, so that 'limpet diagnose' does not compare it. It "
+		"stays off when limpet ends; 'limpet functions --apply' switches it on "
+		"again.\n\n"
+		"The exit status is 0 if everything was written, 2 if reading the counts is not "
+		"permitted or not possible here, 3 if it failed later.",
 	.options = options,
 	.options_size = sizeof(struct calls_options),
 	.examples = examples,

@@ -30,16 +30,18 @@ struct functions_options {
 #define AT(member) offsetof(struct functions_options, member)
 
 static const struct option_def options[] = {
-	{"pid", 'p', OPTION_LIST, AT(pids), "PID", "the process; may be given several times"},
+	{"pid", 'p', OPTION_LIST, AT(pids), "PID",
+		"probe this process; may be given several times"},
 	{"functions", 0, OPTION_LIST, AT(functions), "GLOB",
-		"functions of the process, FUNCTION or IMAGE:FUNCTION with shell wildcards; may be "
-		"given several times"},
+		"count these functions of the process: FUNCTION or IMAGE:FUNCTION, with shell "
+		"wildcards; may be given several times"},
 	{"kernel", 0, OPTION_LIST, AT(kernel), "GLOB",
-		"functions of the kernel, likewise, if the kernel permits it"},
+		"count these functions of the kernel, if it permits that; may be given several "
+		"times"},
 	{"limit", 0, OPTION_UINT, AT(limit), "N",
-		"remove the probe of a function with more calls per second [20000]"},
+		"remove the probe of a function that is called more often per second [20000]"},
 	{"times", 0, OPTION_FLAG, AT(times), NULL,
-		"measure times even in C++, Rust and Go, which exceptions may then end"},
+		"also measure times in C++, Rust and Go programs, which an exception may then end"},
 	TRACE_OPTIONS(struct functions_options, "functions",
 		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]", "[10s]"),
 	{NULL},
@@ -234,40 +236,39 @@ static int run(
 
 static const struct example examples[] = {
 	{"trace functions -p 812 --functions 'posix_*' -d 30s",
-		"how often a server calls these, and how long they take"},
-	{"trace functions -p 812 --functions 'libc.so.6:*sync*'", "functions of one library"},
+		"how often a server calls these functions, and how long they take"},
+	{"trace functions -p 812 --functions 'libc.so.6:*sync*'", "count functions of one library"},
 	{NULL, NULL},
 };
 
 extern const struct command trace_command_functions;
 const struct command trace_command_functions = {
 	.name = "trace functions",
-	.summary = "count calls of functions of a running program",
+	.summary = "count the function calls of a running program",
 	.usage = "-p PID --functions GLOB [OPTION...]",
 	.description =
 
 		"Counts how often functions of running processes are called and how long each "
-		"takes "
-		"by itself, including waits, and writes an archive as 'limpet trace calls' does. "
-		"The programs need no rebuild: the kernel sets probes at the beginning and the end "
-		"of each function (uprobes) and counts. Functions are found by their symbols, in "
-		"the executable and in all libraries that are loaded now. The time of a function "
-		"does not include other counted functions.\n\n"
+		"takes, including waits, and writes an archive as 'limpet trace calls' does. "
+		"The programs need no rebuild: the kernel puts probes (uprobes) at the "
+		"beginning and the end of each function, and counts. Functions are found by "
+		"their symbols, in the executable and in all libraries that are loaded now. The "
+		"time of a function does not include other counted functions.\n\n"
 		"A probe costs much more than the code that 'limpet cc' adds: 0.6 to 1.2 "
-		"microseconds per call, and 10 to 50 if the processor has to step over the first "
-		"instruction of the function. Functions that begin with endbr64 are probed behind "
-		"it. limpet reports how many functions are of the expensive sort before it begins, "
-		"and removes the probe of a function that is called more often than --limit.\n\n"
+		"microseconds per call, and 10 to 50 if the processor has to step over the "
+		"first instruction of the function. If a function begins with endbr64, its "
+		"probe is at the next instruction. Before limpet begins, it reports how many "
+		"functions are expensive to probe. It removes the probe of a function that is "
+		"called more often than --limit.\n\n"
 		"A probe at the end of a function replaces its return address. A C++ or Rust "
-		"program ends if an exception passes such a function, and a Go program if its "
-		"stack is moved. So limpet only counts calls in programs that contain code for "
-		"this, unless you give --times.\n\n"
-		"--kernel counts functions of the kernel, if permitted: the first 64 by "
-		"trampolines "
-		"(fentry), which are cheapest, the others by kprobes.\n\n"
-		"It needs root (or CAP_BPF and CAP_PERFMON) and limpet built with BPF. The exit "
-		"status is 0 if everything was written, 2 if it is not permitted or not possible "
-		"here, 3 if it failed later.",
+		"program crashes if an exception or a panic passes such a function, and a Go "
+		"program if its stack is moved. In programs that contain code for this, limpet "
+		"therefore only counts calls, unless you give --times.\n\n"
+		"--kernel counts functions of the kernel, if permitted: the first 64 with "
+		"trampolines (fentry), which are cheapest, the others with kprobes.\n\n"
+		"Probes need root (or CAP_BPF and CAP_PERFMON), and limpet built with BPF. The "
+		"exit status is 0 if everything was written, 2 if probes are not permitted or "
+		"not possible here, 3 if counting failed later.",
 	.options = options,
 	.options_size = sizeof(struct functions_options),
 	.examples = examples,

@@ -28,9 +28,9 @@ struct trace_output {
 			"stop after this time [never]"},                                           \
 		{"interval", 'i', OPTION_SPAN, offsetof(type, interval_us), "SPAN", interval},     \
 		{"flush", 0, OPTION_SPAN, offsetof(type, flush_us), "SPAN",                        \
-			"write to disk this often: what a crash can cost " flush},                 \
+			"write to disk this often; a crash loses at most this much " flush},       \
 		{"top", 0, OPTION_UINT, offsetof(type, top), "N",                                  \
-			"functions in the closing summary [20]"},                                  \
+			"list this many functions in the closing summary [20]"},                   \
 		SEND_OPTIONS(offsetof(type, send)),                                                \
 		{"quiet", 'q', OPTION_FLAG, offsetof(type, quiet), NULL,                           \
 			"print nothing but errors"},                                               \

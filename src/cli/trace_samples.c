@@ -32,8 +32,7 @@ struct samples_options {
 static const struct option_def options[] = {
 	PROFILE_OPTIONS(AT(profile)),
 	TRACE_OPTIONS(struct samples_options, "samples",
-		"samples are summed over this time, 1s to 1h, aligned to the wall clock [10s]",
-		"[1m]"),
+		"sum samples over this time, 1s to 1h, aligned to the wall clock [10s]", "[1m]"),
 	{NULL},
 };
 
@@ -194,36 +193,37 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"trace samples -d 30s", "where this machine spends its time, for half a minute"},
-	{"trace samples -F 997 --stacks -d 1m -o now.lpa", "closely, with stacks, into one file"},
+	{"trace samples -d 30s", "find out where this machine spends its time, for half a minute"},
+	{"trace samples -F 997 --stacks -d 1m -o now.lpa",
+		"look more closely, with stacks, and write one file"},
 	{"show --functions now.lpa", "print the functions that were found busy"},
 	{"record --collect profile -o /var/lib/limpet",
-		"the same permanently, for 'limpet diagnose'"},
+		"record the same permanently, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
 
 extern const struct command trace_command_samples;
 const struct command trace_command_samples = {
 	.name = "trace samples",
-	.summary = "sample which functions the CPUs are in",
+	.summary = "sample which functions the CPUs execute",
 	.usage = "[OPTION...]",
 	.description =
 
-		"Samples, many times per second, which function each CPU is in, in all processes "
-		"and in the kernel, and writes an archive: every ten seconds, how often each "
-		"function was found, by program, image (executable, library, kernel, module) and "
-		"function. 'limpet diagnose' finds servers that spend their time differently from "
-		"their peers; 'limpet show --functions' lists the functions.\n\n"
-		"Names come from symbols: those of executables and libraries, separate debug files "
-		"in /usr/lib/debug, the kernel's, and maps that run-time compilers write "
-		"(/tmp/perf-PID.map). Code without a symbol is named by image and page, "
-		"libx.so+0x3000. Processes in containers, deleted and replaced files, and "
-		"processes "
-		"that have ended are covered. Idle CPUs and lost samples are counted "
-		"separately.\n\n"
-		"It needs root (or CAP_PERFMON, and CAP_BPF to count in the kernel). The exit "
-		"status is 0 if everything was written, 2 if it is not permitted or not possible "
-		"here, 3 if it failed later.",
+		"Samples, many times per second, which function each CPU executes, in all "
+		"processes and in the kernel, and writes an archive. For every ten seconds, it "
+		"has the number of samples per function, with its program and its image "
+		"(executable, library, kernel or module). 'limpet diagnose' finds servers that "
+		"spend their time differently from their peers; 'limpet show --functions' lists "
+		"the functions.\n\n"
+		"Names come from the symbols of executables and libraries, from separate debug "
+		"files in /usr/lib/debug, from the kernel, and from the maps of just-in-time "
+		"compilers (/tmp/perf-PID.map). Code without a symbol is named after its image "
+		"and page, such as libx.so+0x3000. This also works for processes in containers, "
+		"for files that were deleted or replaced, and for processes that have ended. "
+		"Idle CPUs and lost samples are counted separately.\n\n"
+		"Sampling needs root (or CAP_PERFMON, and CAP_BPF to count in the kernel). The "
+		"exit status is 0 if everything was written, 2 if sampling is not permitted or "
+		"not possible here, 3 if it failed later.",
 	.options = options,
 	.options_size = sizeof(struct samples_options),
 	.examples = examples,

@@ -5,6 +5,7 @@
 #include "cli/trace_output.h"
 
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/time.h"
 #include "base/words.h"
 #include "trace/ports.h"
@@ -40,23 +41,23 @@ struct syscalls_options {
 
 static const struct option_def options[] = {
 	{"pid", 'p', OPTION_LIST, AT(pids), "PID",
-		"trace this process (several: commas, or the option again), its threads and what "
-		"it starts from now on"},
+		"trace this process, its threads and the processes that it starts from now on; "
+		"separate several with commas, or repeat the option"},
 	{"comm", 0, OPTION_LIST, AT(comms), "NAME",
-		"trace all processes with this name (in /proc/PID/comm), now and later, if they "
-		"were started under it; a process that only renamed itself is listed and left "
-		"alone"},
+		"trace all processes that were or will be started under this name "
+		"(/proc/PID/comm); a process that gave itself the name later is listed, but not "
+		"traced"},
 	{"user", 0, OPTION_LIST, AT(users), "USER",
-		"of those with that name, only processes of this user (a name or a number; several "
-		"with commas)"},
+		"with --comm: trace only processes of this user (name or number); separate "
+		"several with commas"},
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
 		"trace all processes of this control group (its directory, version 1 or 2) and of "
 		"those below it"},
 	{"records", 0, OPTION_FLAG, AT(records), NULL,
-		"log every call [if --duration is at most a minute]"},
+		"log every call [the default if --duration is at most a minute]"},
 	{"summary", 0, OPTION_FLAG, AT(summary), NULL,
 		"count calls, and log only those that failed or were slow, signals, starts and "
-		"ends of processes [otherwise]"},
+		"ends of processes [the default otherwise]"},
 	{"backend", 0, OPTION_STRING, AT(backend), "NAME",
 		"bpf (from inside the kernel, needs root), ptrace (stops the process at "
 		"every call: at least ten times slower), or auto: the first that works here "
@@ -67,22 +68,22 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
-		"stop after this time [when nothing is left to trace]"},
+		"stop after this time [when no process is left]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"time between samples of the counts, 100ms to 1m, aligned to the wall clock [1s]"},
 	{"slow", 0, OPTION_SPAN, AT(slow_us), "SPAN",
-		"a summary keeps calls that take this long and do not wait by design [1s]"},
+		"with --summary: log calls that take at least this long, unless they wait by "
+		"design [1s]"},
 	{"stuck", 0, OPTION_SPAN, AT(stuck_us), "SPAN",
-		"report a call that has not returned after this time and does not wait by design "
+		"report a call that has not returned after this time, unless it waits by design "
 		"[5s]"},
 	{"ports", 0, OPTION_LIST, AT(ports), "PORTS",
-		"local TCP ports on which the traced processes serve, separated by commas [those "
-		"that are listened on in their network namespaces]"},
+		"local TCP ports on which the traced processes serve, separated by commas [all "
+		"on which a process in their network namespaces listens]"},
 	{"ring", 0, OPTION_BYTES, AT(ring_bytes), "SIZE",
-		"room for events between kernel and limpet, 64K to 1G [16M]"},
+		"size of the buffer for events between the kernel and limpet, 64K to 1G [16M]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often; a crash loses at most this much [10s; with --send "
-		"1s]"},
+		"write to disk this often; a crash loses at most this much [10s; with --send 1s]"},
 	SEND_OPTIONS(AT(send)),
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
 		"exit with the status of COMMAND (128 plus the number of the signal that ended it) "
@@ -247,6 +248,22 @@ static int output_fill(
 	return r;
 }
 
+static int backend_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	meant_consider(&m, "auto");
+	for (const struct trace_backend *const *i = trace_backends; *i; i++)
+		meant_consider(&m, (*i)->name);
+	if (!strcmp(name, "bpf"))
+		return lp_err_set(err, -EOPNOTSUPP,
+			"--backend: limpet was built without bpf, which needs libbpf and clang "
+			"(meson -Dtrace=enabled says what is missing)");
+	return lp_err_set(err, -EINVAL,
+		"--backend: there is no backend '%s'%s (see 'limpet help trace syscalls')", name,
+		meant_question(&m));
+}
+
 /* The requested backend, or the best one that works. */
 static int backend_choose(
 	const char *name, bool quiet, const struct trace_backend **ret, struct lp_err *err)
@@ -256,15 +273,8 @@ static int backend_choose(
 
 	if (name && strcmp(name, "auto") != 0) {
 		b = trace_backend_find(name);
-		if (!b && !strcmp(name, "bpf"))
-			return lp_err_set(err, -EOPNOTSUPP,
-				"--backend: limpet was built without bpf, which needs libbpf and "
-				"clang (meson -Dtrace=enabled says what is missing)");
 		if (!b)
-			return lp_err_set(err, -EINVAL,
-				"--backend: there is no backend '%s' (see 'limpet help trace "
-				"syscalls')",
-				name);
+			return backend_unknown(name, err);
 		*ret = b;
 		return b->probe(err) < 0 ? lp_err_prefix(err, "%s", name) : 0;
 	}
@@ -395,13 +405,14 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"trace syscalls --comm glusterfsd -o traces", "a file server, as a summary, until Ctrl-C"},
+	{"trace syscalls --comm glusterfsd -o traces",
+		"trace a file server until Ctrl-C, as a summary"},
 	{"trace syscalls -p 812 -d 30s -o calls.lpa",
-		"every call for half a minute, into one file"},
+		"log every call for half a minute, into one file"},
 	{"trace syscalls --cgroup /sys/fs/cgroup/system.slice/gluster.service",
-		"all processes of a service"},
+		"trace all processes of a service"},
 	{"trace syscalls --records -- dd if=/mnt/file of=/dev/null",
-		"a command from its first call to its last"},
+		"trace a command from its first call to its last"},
 	{"show --calls calls.lpa", "print what was traced, like strace"},
 	{NULL, NULL},
 };
@@ -413,26 +424,27 @@ const struct command trace_command_syscalls = {
 	.usage = "[OPTION...] [-- COMMAND [ARGUMENT...]]",
 	.description =
 
-		"Traces processes, their threads and the processes that they start, and writes an "
-		"archive. Per second it has the number of reads and writes of files, how long they "
-		"took, which failed, and how long whole requests and responses took to read; and "
-		"two logs, of system calls and of descriptors. With --records the log has every "
-		"call. With --summary it has calls that failed or were slow, signals, and starts "
-		"and ends of processes; all other calls are counted in the kernel, which costs "
-		"least and can run permanently.\n\n"
-		"Tracing ends when no process is left, after --duration, or on SIGINT, SIGTERM or "
-		"SIGHUP; then limpet prints what it saw. The traced processes do not notice the "
-		"beginning or the end, and a COMMAND that is still running continues. If there are "
-		"too many events, limpet counts and reports those that are lost. Archives, and "
-		"directories made for them, are readable by their owner only: they contain paths "
-		"and addresses.\n\n"
+		"Traces processes, their threads and the processes that they start, and writes "
+		"an archive. For each second, it has the number of reads and writes of files, "
+		"how long they took, how many failed, and how long it took to read whole "
+		"requests and responses. It also has two logs, of system calls and of "
+		"descriptors. With --records, the log of system calls has every call. With "
+		"--summary, it has only calls that failed or were slow, signals, and starts and "
+		"ends of processes; all other calls are counted in the kernel. This costs "
+		"least, and can run permanently.\n\n"
+		"Tracing ends when no process is left, after --duration, or on SIGINT, SIGTERM "
+		"or SIGHUP; then limpet prints a summary. The traced processes do not notice "
+		"the beginning or the end of tracing, and a COMMAND that is still running "
+		"continues. If events arrive faster than limpet can read them, it counts and "
+		"reports those that are lost. Archives, and directories made for them, can be "
+		"read only by their owner, because they contain paths and addresses.\n\n"
 		"The backend bpf needs root (CAP_BPF and CAP_PERFMON) and a kernel with BTF. "
-		"ptrace "
-		"needs the right to trace the process (the same user, and no restriction by "
-		"kernel.yama.ptrace_scope), slows it down a lot, and does not see io_uring.\n\n"
+		"ptrace needs the right to trace the process (the same user, and no restriction "
+		"by kernel.yama.ptrace_scope), slows it down a lot, and does not see "
+		"io_uring.\n\n"
 		"The exit status is 0 if the trace is good, 2 if there is nothing to trace or "
-		"tracing is not permitted, 3 if tracing failed or could not be written. The status "
-		"of COMMAND is printed, and returned with --exit-status.",
+		"tracing is not permitted, 3 if tracing failed or the trace could not be "
+		"written. The status of COMMAND is printed, and returned with --exit-status.",
 	.options = options,
 	.options_size = sizeof(struct syscalls_options),
 	.examples = examples,

@@ -1,5 +1,6 @@
 #include "engine/setup.h"
 
+#include "base/meant.h"
 #include "model/table_builder.h"
 #include <errno.h>
 
@@ -14,6 +15,15 @@ void setup_release(struct setup *s)
 	*s = (struct setup){0};
 }
 
+static int method_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (const struct measure *const *i = measures; *i; i++)
+		meant_consider(&m, (*i)->name);
+	return lp_err_set(err, -EINVAL, "there is no method '%.64s'%s", name, meant_question(&m));
+}
+
 static int method_find(struct setup *s, struct lp_err *err)
 {
 	const char *name = s->opt->method;
@@ -21,7 +31,7 @@ static int method_find(struct setup *s, struct lp_err *err)
 	if (!name)
 		return 0; /* detect_methods() decides */
 	s->detect.measure = measure_find(name);
-	return s->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
+	return s->detect.measure ? 0 : method_unknown(name, err);
 }
 
 /* Call this when the method for all other metrics is known. */

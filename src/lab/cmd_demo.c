@@ -46,17 +46,17 @@ struct demo_options {
 static const struct option_def options[] = {
 	{"live", 0, OPTION_FLAG, AT(live), NULL, "build a cluster and break it (needs root)"},
 	{"page", 0, OPTION_FLAG, AT(page), NULL,
-		"also run a collector, and show everything in a browser until Ctrl-C"},
+		"also run a collector and show everything on its page, until Ctrl-C"},
 	{"listen", 0, OPTION_STRING, AT(listen), "ADDR:PORT",
-		"where the collector listens [127.0.0.1 and a free port]"},
+		"let the collector listen there [127.0.0.1 and a free port]"},
 	{"stay", 0, OPTION_SPAN, AT(stay_us), "SPAN",
-		"keep the page for this time after the server was named [until Ctrl-C]"},
+		"keep the page for this time after the server has been found [until Ctrl-C]"},
 	{"fault", 0, OPTION_STRING, AT(fault), "FAULT[:STRENGTH]",
-		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
-	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
+		"the fault to inject ('limpet lab inject --list' shows all) [slow-disk:6]"},
+	{"on", 0, OPTION_STRING, AT(on), "SERVER", "the server to break, s1 to s5 [one at random]"},
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "name of the lab [demo]"},
 	{"html", 0, OPTION_STRING, AT(html), "FILE",
-		"where to keep the report [" REPORT_DEFAULT ", in this directory]"},
+		"write the report there [" REPORT_DEFAULT ", in this directory]"},
 	{NULL},
 };
 
@@ -158,7 +158,8 @@ static int page_open(struct demo *d, struct lp_err *err)
 /* Keep the page open until the user stops it. This is the normal end. */
 static void page_stay(const struct demo *d)
 {
-	printf("\nThe page also opens an incident, once it is sure that the fault persists.");
+	printf("\n"
+	       "The page also opens an incident, once the fault has persisted for a while.");
 	if (d->opt->stay_us)
 		printf("\nThe page stays for %" PRId64 " s: %s/\n", d->opt->stay_us / US_PER_SEC,
 			d->page.url);
@@ -184,8 +185,8 @@ static int work(struct demo *d, struct lp_err *err)
 		r = page_open(d, err);
 	if (r < 0)
 		return r;
-	printf("All clients write now; every server and client is recorded. %u s without a fault "
-	       "...\n",
+	printf("All clients write now; every server and client is recorded. %u s without a "
+	       "fault ...\n",
 		CLEAN_S);
 	fflush(stdout);
 	return nap(CLEAN_S, err);
@@ -323,9 +324,9 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"demo --live", "a cluster comes up, a disk gets slow, its server is named"},
-	{"demo --live --page", "the same, live in a browser"},
-	{"demo --live --fault receive-pktloss:10 --on s2", "another fault"},
+	{"demo --live", "build a cluster, make a disk slow, find its server"},
+	{"demo --live --page", "show the same in a browser while it happens"},
+	{"demo --live --fault receive-pktloss:10 --on s2", "inject another fault"},
 	{NULL, NULL},
 };
 
@@ -335,17 +336,17 @@ const struct command command_demo = {
 	.summary = DEMO_SUMMARY,
 	.usage = "--live [OPTION...]",
 	.description =
-		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
-		"write, records all of it, breaks one server, and diagnoses what was recorded "
-		"every few seconds until a server is named, which takes about a minute. With "
-		"--page a collector ('limpet serve') reads the same recordings, and the address of "
-		"its page is printed: the fleet, the incident and the plots appear as it happens. "
-		"Then everything but the report is removed again, also after Ctrl-C. Needs root "
-		"and "
-		"what a lab needs; "
-		"touches nothing that it did not make. 'limpet lab run' records such experiments "
-		"and keeps them.\n\n"
-		"The exit status is 0 if the server that was broken was named, 3 if it was not.",
+		"Builds a small parallel file system on this machine ('limpet lab'), lets "
+		"clients write, records every server and client, breaks one server, and "
+		"diagnoses the recording every few seconds until it finds a server, which takes "
+		"about a minute. With --page, a collector ('limpet serve') reads the same "
+		"recording, and limpet prints the address of its page, which shows the servers, "
+		"the incident and the plots as it happens. At the end, also after Ctrl-C, "
+		"everything but the report is removed. The demonstration needs root and what a "
+		"lab needs, and touches nothing that it did not make. To keep the recordings of "
+		"such experiments, use 'limpet lab run'.\n\n"
+		"The exit status is 0 if the verdict named the server that was broken, 3 if it "
+		"did not.",
 	.options = options,
 	.options_size = sizeof(struct demo_options),
 	.examples = examples,

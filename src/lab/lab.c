@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "lab/fs.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -88,17 +89,19 @@ int lab_name_check(const char *name, struct lp_err *err)
 	return 0;
 }
 
-static int fs_unknown(const char *name, struct lp_err *err)
+int lab_fs_unknown(const char *name, struct lp_err *err)
 {
 	char known[128] = "";
+	struct meant m = {.word = name};
 
 	for (const struct fs *const *f = file_systems; *f; f++) {
 		size_t len = strlen(known);
 
 		snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "", (*f)->name);
+		meant_consider(&m, (*f)->name);
 	}
-	return lp_err_set(
-		err, -EINVAL, "there is no file system '%s' for labs (there are: %s)", name, known);
+	return lp_err_set(err, -EINVAL, "there is no file system '%.64s' for labs%s (there are %s)",
+		name, meant_question(&m), known);
 }
 
 int lab_disk_check(uint64_t bytes, struct lp_err *err)
@@ -115,7 +118,7 @@ static int config_check(const struct lab_config *c, struct lp_err *err)
 	if (r < 0)
 		return r;
 	if (!fs_find(c->fs))
-		return fs_unknown(c->fs, err);
+		return lab_fs_unknown(c->fs, err);
 	if (c->n_servers < 1 || c->n_clients < 1)
 		return lp_err_set(err, -EINVAL, "a lab has at least one server and one client");
 	if (c->n_servers >= LAB_NODES_MAX || c->n_clients >= LAB_NODES_MAX ||

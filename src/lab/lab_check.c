@@ -121,7 +121,7 @@ int lab_check(const struct lab_config *c, struct lp_err *err)
 		return lp_err_set(err, -EPERM,
 			"a lab needs root: it makes network namespaces, loop devices and mounts");
 	if (!fs)
-		return lp_err_set(err, -EINVAL, "there is no file system '%s' for labs", c->fs);
+		return lab_fs_unknown(c->fs, err);
 	r = check_root(err);
 	if (r == 0)
 		r = check_programs(err);

@@ -331,7 +331,7 @@ static int line_lab(struct parser *p, const char *key, const char *value, struct
 		return lp_err_set(err, -EINVAL, "'%s' must come before the first experiment", key);
 	if (!strcmp(key, "fs")) {
 		if (!fs_find(value))
-			return lp_err_set(err, -EINVAL, "there is no file system '%.64s'", value);
+			return lab_fs_unknown(value, err);
 		snprintf(c->fs, sizeof(c->fs), "%.15s", value);
 		return 0;
 	}
@@ -384,6 +384,8 @@ static const struct {
 /* Does the line have the right words? */
 static int form_check(char **words, unsigned n, struct lp_err *err)
 {
+	struct meant m = {.word = words[0]};
+
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (strcmp(words[0], forms[i].word))
 			continue;
@@ -391,10 +393,12 @@ static int form_check(char **words, unsigned n, struct lp_err *err)
 			return 0;
 		return lp_err_set(err, -EINVAL, "want '%s'", forms[i].form);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		meant_consider(&m, forms[i].word);
 	return lp_err_set(err, -EINVAL,
-		"unknown word '%.64s' (want servers, clients, fs, seed, disk, phases, trace, "
+		"unknown word '%.64s'%s (want servers, clients, fs, seed, disk, phases, trace, "
 		"functions, repeat, run or train)",
-		words[0]);
+		words[0], meant_question(&m));
 }
 
 static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err *err)

@@ -384,7 +384,7 @@ static int run_begin(struct plan_run *run, struct lp_err *err)
 
 	run->fs = fs_find(run->plan->lab.fs);
 	if (!run->fs)
-		return lp_err_set(err, -EINVAL, "there is no file system '%s'", run->plan->lab.fs);
+		return lab_fs_unknown(run->plan->lab.fs, err);
 	if (strlen(run->config->out) + PLAN_NAME_MAX + 64 > PATH_MAX)
 		return lp_err_sys(err, -ENAMETOOLONG, "cannot write to %.64s...", run->config->out);
 	r = programs_check(run, err);

@@ -24,7 +24,7 @@ static const struct option_def options[] = {
 	{"control", 0, OPTION_STRING, AT(control), "SOCKET", "socket for its commands"},
 	{"size", 0, OPTION_BYTES, AT(size_bytes), "BYTES", "size of the disk"},
 	{"bandwidth", 0, OPTION_BYTES, AT(bandwidth_bytes), "BYTES",
-		"bytes per second that it transfers [30000000]"},
+		"bandwidth in bytes per second [30000000]"},
 	{"seek-min", 0, OPTION_SPAN, AT(seek_min_us), "SPAN", "shortest seek [2ms]"},
 	{"seek-max", 0, OPTION_SPAN, AT(seek_max_us), "SPAN", "longest seek [6ms]"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N", "seed of its random numbers [0]"},
@@ -34,7 +34,7 @@ static const struct option_def options[] = {
 static int check_options(int n_args, const struct disk_options *opt, struct lp_err *err)
 {
 	if (n_args > 0)
-		return lp_err_set(err, -EINVAL, "lab disk takes options only");
+		return lp_err_set(err, -EINVAL, "lab disk takes only options");
 	if (!opt->image || !opt->mount || !opt->control || !opt->size_bytes)
 		return lp_err_set(
 			err, -EINVAL, "lab disk needs --image, --mount, --control and --size");
@@ -85,15 +85,15 @@ const struct command lab_verb_disk = {
 	.internal = true,
 	.summary = "serve one disk of a lab (used by lab up)",
 	.usage = "--image FILE --mount DIR --control SOCKET --size BYTES [OPTION...]",
-	.description = "Mounts a file system with one file, disk.img, that takes as long as a disk "
-		       "would: one request at a time, a seek if it does not follow the one before, "
-		       "transfer at a bandwidth. A loop device with direct I/O on that file is a "
-		       "disk with realistic statistics.\n"
-		       "\n"
-		       "Each connection to the socket reads one line and answers with one: \"slow "
-		       "FACTOR\", \"busy PERCENT\" (hidden competing load), \"stall EVERY_MS "
-		       "FOR_MS\", \"show\", \"reset\". Runs until it is ended by a signal or "
-		       "unmounted.",
+	.description = "Mounts a file system with one file, disk.img, that takes as long as a "
+		       "disk would: it serves one request at a time, seeks if a request does "
+		       "not follow the one before, and transfers data at a limited bandwidth. A "
+		       "loop device with direct I/O on that file is a disk with realistic "
+		       "statistics.\n\n"
+		       "For each connection to the socket, it reads one line and answers with "
+		       "one: \"slow FACTOR\", \"busy PERCENT\" (hidden competing load), \"stall "
+		       "EVERY_MS FOR_MS\", \"show\", \"reset\". It runs until it gets a signal "
+		       "or is unmounted.",
 	.options = options,
 	.options_size = sizeof(struct disk_options),
 	.examples = examples,

@@ -13,7 +13,7 @@ struct down_options {
 static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
 	{"all", 'a', OPTION_FLAG, AT(all), NULL,
-		"all labs in /run/limpet/lab, or in $LIMPET_LAB_DIR"},
+		"remove all labs in /run/limpet/lab, or in $LIMPET_LAB_DIR"},
 	{NULL},
 };
 
@@ -63,12 +63,12 @@ const struct command lab_verb_down = {
 	.summary = "remove a lab",
 	.usage = "[OPTION...]",
 	.description =
-		"Removes every trace of a lab: processes, mounts, disks, control groups, network "
-		"namespaces and its directory with the logs. It also works after a crash, and does "
-		"nothing if there is no such lab. It does not remove things that carry the lab's "
-		"name but were not made by it, and says so.\n\n"
-		"The exit status is 0 if nothing of the lab is left, 2 if something is: then run "
-		"the same command again.",
+		"Removes everything that belongs to a lab: processes, mounts, disks, control "
+		"groups, network namespaces and its directory with the logs. It also works "
+		"after a crash, and does nothing if there is no such lab. It does not remove "
+		"things that carry the lab's name but do not belong to it; it reports them.\n\n"
+		"The exit status is 0 if nothing of the lab is left, 2 if something is left; "
+		"then run the same command again.",
 	.options = options,
 	.options_size = sizeof(struct down_options),
 	.examples = examples,

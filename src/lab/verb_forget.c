@@ -9,7 +9,7 @@ static int run(
 	(void)values;
 	(void)data;
 	if (!n_args)
-		return command_exit_code(lp_err_set(err, -EINVAL, "want a directory"));
+		return command_exit_code(lp_err_set(err, -EINVAL, "name a directory"));
 	return command_exit_code(forget_always(args, n_args, err));
 }
 
@@ -20,8 +20,8 @@ const struct command lab_verb_forget = {
 	.usage = "DIR...",
 	.description =
 		"Drops the cached pages of all files below the directories, once per second, "
-		"until it is killed. It is run for file systems whose servers cannot bypass "
-		"the page cache, so that their disks are measured.",
+		"until it is killed. Labs run it for file systems whose servers cannot bypass "
+		"the page cache, so that measurements are of disks.",
 	.internal = true,
 	.run = run,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct option_def options[] = {
-	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER", "only on this server [all]"},
+	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER", "heal only this server [all]"},
 	FAULT_OPTIONS,
 	{NULL},
 };
@@ -113,7 +113,7 @@ static int run(
 
 static const struct example examples[] = {
 	{"lab heal", "undo every fault on every server"},
-	{"lab heal disk-hog --on s3", "this one only"},
+	{"lab heal disk-hog --on s3", "undo only this fault"},
 	{NULL, NULL},
 };
 
@@ -123,10 +123,10 @@ const struct command lab_verb_heal = {
 	.summary = "undo what 'lab inject' did",
 	.usage = "[OPTION...] [FAULT[@SERVER]...]",
 	.description =
-		"Heals all faults, or those that are named, on all servers or on one. It looks "
-		"for the traces of faults wherever they could be, not only for what is noted "
-		"as active, so it can be run again, and after a crash. A strength after the name "
-		"of a FAULT is ignored.",
+		"Heals all faults, or the given ones, on all servers or on one. It looks for "
+		"faults wherever they could be, not only for those that are noted as active, so "
+		"you can run it repeatedly, and after a crash. It ignores a strength after the "
+		"name of a FAULT.",
 	.options = options,
 	.options_size = sizeof(struct fault_options),
 	.examples = examples,

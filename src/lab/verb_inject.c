@@ -8,9 +8,9 @@
 
 static const struct option_def options[] = {
 	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER",
-		"the server to break: s1, s2, ..., if the FAULT does not say"},
+		"break this server, s1, s2, ..., unless the FAULT names one"},
 	{"list", 0, OPTION_FLAG, FAULT_OPTIONS_AT(list), NULL,
-		"list all faults, and what their strength means"},
+		"list all faults and the meanings of their strengths"},
 	FAULT_OPTIONS,
 	{NULL},
 };
@@ -128,9 +128,10 @@ static int run(
 static const struct example examples[] = {
 	{"lab inject --list", "all faults"},
 	{"lab inject disk-hog --on s3",
-		"a process on server 3 reads from its disk as fast as it can"},
-	{"lab inject slow-disk:2 --on s1", "its disk takes twice as long for everything"},
-	{"lab inject disk-busy@s2 send-pktloss:3@s5", "two servers are faulty at once"},
+		"let a process on server 3 read from its disk as fast as it can"},
+	{"lab inject slow-disk:2 --on s1",
+		"let the disk of server 1 take twice as long for everything"},
+	{"lab inject disk-busy@s2 send-pktloss:3@s5", "break two servers at once"},
 	{NULL, NULL},
 };
 
@@ -140,14 +141,13 @@ const struct command lab_verb_inject = {
 	.summary = "break a server of a lab",
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
 	.description =
-		"Injects faults into servers of a lab that is up, and returns when each has "
-		"been seen to be active. They stay until 'limpet lab heal'. If one cannot be "
-		"injected, none of these is.\n"
-		"\n"
-		"STRENGTH is a number whose meaning depends on the fault (percent of "
-		"packets, times as long); the list, which is also printed without a FAULT, "
-		"says which, between which limits, and what it is if none is given. SERVER "
-		"is s1, s2, ...: after '@', or for all faults with --on.",
+		"Injects faults into servers of a lab that is up, and returns when each of them "
+		"has been verified to be active. They stay until 'limpet lab heal'. If one of "
+		"them cannot be injected, none is.\n\n"
+		"STRENGTH is a number whose meaning depends on the fault, such as a percentage "
+		"of packets or a factor. The list has its meaning, limits and default for each "
+		"fault; --list prints it, and so does the command without a FAULT. SERVER is "
+		"s1, s2, ...; it stands after '@', or in --on for all faults.",
 	.options = options,
 	.options_size = sizeof(struct fault_options),
 	.examples = examples,

@@ -28,33 +28,33 @@ struct run_options {
 static const struct option_def options[] = {
 	{"plan", 'p', OPTION_STRING, AT(plan), "PLAN",
 		"a file of experiments, or the name of a built-in plan"},
-	{"output", 'o', OPTION_STRING, AT(output), "DIR", "directory for recordings and truth"},
+	{"output", 'o', OPTION_STRING, AT(output), "DIR",
+		"directory for the recordings and the truth"},
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
-		"name of the lab; one that is up is used, if it has as many servers and clients "
-		"and the same file system [lab]"},
+		"name of the lab; a lab of that name that is up is used if it has the plan's "
+		"file system and numbers of servers and clients [lab]"},
 	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
-		"use the file system that is installed there (for example one built with 'limpet "
-		"cc'), not the one in $PATH"},
+		"use the file system that is installed there (for example one built with "
+		"'limpet cc') instead of the one in $PATH"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of all random choices: which servers are broken, and the disks [the "
 		"plan's, or 1]"},
 	{"only", 0, OPTION_STRING, AT(only), "GLOB",
-		"only experiments whose names match, e.g. 'ddw-*'"},
+		"run only experiments whose names match, such as 'ddw-*'"},
 	{"part", 0, OPTION_STRING, AT(part), "I/N",
-		"every N-th experiment beginning with the I-th, so that N labs (each with a "
-		"--name) "
-		"can share a plan and a DIR"},
+		"run every N-th experiment, beginning with the I-th, so that N labs (each with "
+		"a --name) can share a plan and a DIR"},
 	{"trace", 0, OPTION_STRING, AT(trace), "MODE",
 		"also record the system calls of servers and clients: none, summary or records "
 		"[the plan's, or none]"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
-		"repeat an experiment during which this machine was too busy, up to N runs [2]"},
+		"repeat an experiment during which this machine was too busy; at most N runs [2]"},
 	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
 		"accept experiments during which this machine was too busy; their JSON says how "
 		"busy"},
-	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and do not run them"},
+	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments, and run nothing"},
 	{"keep", 0, OPTION_FLAG, AT(keep), NULL,
-		"leave the lab up at the end [it is removed, even if it was up before]"},
+		"leave the lab up at the end [remove it, even if it was up before]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
 	{NULL},
 };
@@ -96,9 +96,9 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 			"unexpected argument '%.64s' (see 'limpet help lab run')", args[0]);
 	if (!opt->plan)
 		return lp_err_set(err, -EINVAL,
-			"name a plan: --plan FILE, or a built-in one (see 'limpet help lab run')");
+			"name a plan: --plan FILE, or a built-in plan (see 'limpet help lab run')");
 	if (!opt->list && !opt->output)
-		return lp_err_set(err, -EINVAL, "-o DIR is needed: recordings go there");
+		return lp_err_set(err, -EINVAL, "-o DIR is missing, the directory for recordings");
 	if (!opt->tries)
 		opt->tries = TRIES_DEFAULT;
 	if (opt->tries > TRIES_MAX)
@@ -332,9 +332,9 @@ static bool plan_choice(size_t i, struct command_choice *ret)
 }
 
 static const struct example examples[] = {
-	{"lab run --plan quick -o runs", "ten experiments, 45 minutes"},
-	{"lab run --plan paper --list", "what would be done, and how long it takes"},
-	{"lab run --plan campaign -o runs --only 'ddw-disk-*'", "some of them"},
+	{"lab run --plan quick -o runs", "run ten experiments, in 45 minutes"},
+	{"lab run --plan paper --list", "print what would be run, and how long it would take"},
+	{"lab run --plan campaign -o runs --only 'ddw-disk-*'", "run some of the experiments"},
 	{NULL, NULL},
 };
 
@@ -346,17 +346,14 @@ const struct command lab_verb_run = {
 	.description =
 		"Brings a lab up, runs the experiments of a plan in it, and removes it. An "
 		"experiment is a workload on all clients with four phases: warm-up, clean, "
-		"fault, recovery. From the clean phase on every server and client is "
-		"recorded by 'limpet record'.\n"
-		"\n"
+		"fault, recovery. From the clean phase on, 'limpet record' records every server "
+		"and client.\n\n"
 		"    DIR/EXPERIMENT/       the recording; 'limpet diagnose' reads it\n"
 		"    DIR/EXPERIMENT.json   what was done and when, throughput of each phase\n"
-		"    DIR/truth.csv         which server had which fault; 'limpet score' "
-		"reads it\n"
-		"\n"
-		"PLAN is a built-in plan (listed below; --list prints what is in it) or a "
-		"file. In a file each line is one of these; '#' begins a comment:\n"
-		"\n"
+		"    DIR/truth.csv         which server had which fault; 'limpet score' reads "
+		"it\n\n"
+		"PLAN is a built-in plan (listed below; --list prints what is in it) or a file. "
+		"In a file each line is one of these; '#' begins a comment:\n\n"
 		"    servers 6                the lab: these five lines come before the\n"
 		"    clients 6                first experiment; the defaults are those\n"
 		"    fs gluster               of 'limpet lab up'\n"
@@ -365,28 +362,26 @@ const struct command lab_verb_run = {
 		"    phases 10s 60s 120s 60s  warm-up, clean, fault, recovery\n"
 		"    trace summary            system calls, too: none, summary, records\n"
 		"    functions both           of servers, too: none, samples, calls, both\n"
-		"    repeat 2                 each line that follows twice\n"
+		"    repeat 2                 run each line that follows twice\n"
 		"    train ddw,ddr            without a fault, for 'limpet train'\n"
 		"    run ddw,ddr none         without a fault, a control\n"
 		"    run ddw disk-hog,slow-disk:4@s3\n"
-		"    run ddr disk-busy+send-pktloss\n"
-		"\n"
+		"    run ddr disk-busy+send-pktloss\n\n"
 		"Commas separate alternatives: every workload with every fault. '+' joins "
-		"faults that are active at once. ':' precedes a strength, '@' a server; a "
-		"fault that names no server gets another one each time. 'phases', 'trace', "
-		"'functions' and 'repeat' hold for the lines that follow. 'limpet help lab "
-		"work' lists workloads, 'limpet lab inject --list' faults. An experiment is "
-		"called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n"
-		"\n"
-		"Experiments that are in DIR already are not run again, so an interrupted "
-		"run continues when the same command is given again. One during which this "
-		"machine itself was too busy is not trusted: it is repeated, and if that "
-		"does not help, it is kept as DIR/EXPERIMENT.disturbed, which does not "
-		"count. One that fails is repeated once.\n"
-		"\n"
-		"The exit status is 0 if all experiments are there, 2 if the plan is wrong "
-		"or this machine lacks something that a lab needs, and 3 if experiments are "
-		"missing: it was interrupted, or some failed or were disturbed.",
+		"faults that are active at once. ':' precedes a strength, '@' a server; a fault "
+		"without a server gets a different one each time. 'phases', 'trace', "
+		"'functions' and 'repeat' apply to the lines that follow. 'limpet help lab "
+		"work' lists workloads, 'limpet lab inject --list' faults. The name of an "
+		"experiment is WORKLOAD-FAULT-NUMBER, such as ddw-disk-hog-1.\n\n"
+		"Experiments that are already in DIR are not run again, so the same command "
+		"continues an interrupted run. An experiment during which this machine itself "
+		"was too busy is not trusted: it is repeated, and if that does not help, it is "
+		"kept as DIR/EXPERIMENT.disturbed and does not count. An experiment that fails "
+		"is repeated once.\n\n"
+		"The exit status is 0 if all experiments are there, 2 if the plan is wrong or "
+		"this machine lacks something that a lab needs, and 3 if experiments are "
+		"missing because the run was interrupted, or because some failed or were "
+		"disturbed.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
 	.choices = "built-in plans",

@@ -15,8 +15,8 @@ struct status_options {
 #define AT(member) offsetof(struct status_options, member)
 
 static const struct option_def options[] = {
-	{"name", 'n', OPTION_STRING, AT(name), "NAME", "only this lab [all]"},
-	{"json", 'j', OPTION_FLAG, AT(json), NULL, "as JSON"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME", "show only this lab [all]"},
+	{"json", 'j', OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
 };
 
@@ -161,8 +161,8 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"lab status", "all labs"},
-	{"lab status --name lab --json", "one lab, for programs"},
+	{"lab status", "show all labs"},
+	{"lab status --name lab --json", "print one lab as JSON, for programs"},
 	{NULL, NULL},
 };
 
@@ -173,11 +173,11 @@ const struct command lab_verb_status = {
 	.usage = "[OPTION...]",
 	.description =
 		"Shows what each node of a lab has and whether it runs: its network, a server's "
-		"disk, the file system on it (brick), the parallel file system's daemon or mount, "
-		"the workload, the recording, and the faults that were injected. A server that "
-		"the fault 'pause' has stopped counts as up.\n\n"
-		"The exit status is 0 if all that should be up is, 1 if something is down, and 2 "
-		"if there is no lab of that name or its description is damaged.",
+		"disk, the file system on it (brick), the parallel file system's daemon or "
+		"mount, the workload, the recording, and the faults that were injected. A "
+		"server that is stopped by the fault 'pause' counts as up.\n\n"
+		"The exit status is 0 if everything that should be up is up, 1 if something is "
+		"down, and 2 if there is no lab of that name or its description is damaged.",
 	.options = options,
 	.options_size = sizeof(struct status_options),
 	.examples = examples,

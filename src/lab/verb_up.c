@@ -16,13 +16,13 @@ struct up_options {
 
 static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
-		"name of the lab, letters and digits; labs of different names do not disturb each "
-		"other [lab]"},
+		"name of the lab (letters and digits); labs with different names do not disturb "
+		"each other [lab]"},
 	{"fs", 'f', OPTION_STRING, AT(fs), "NAME",
 		"the parallel file system, one of those above [gluster]"},
 	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
-		"use the file system that is installed there (for example one built with 'limpet "
-		"cc'), not the one in $PATH"},
+		"use the file system that is installed there (for example one built with "
+		"'limpet cc') instead of the one in $PATH"},
 	{"servers", 's', OPTION_UINT, AT(servers), "N", "number of servers, s1, s2, ... [6]"},
 	{"clients", 'c', OPTION_UINT, AT(clients), "N", "number of clients, c1, c2, ... [6]"},
 	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
@@ -30,15 +30,15 @@ static const struct option_def options[] = {
 	{"hog-disk", 0, OPTION_BYTES, AT(hog), "BYTES",
 		"size of a disk's second partition, which the fault disk-hog reads [256M]"},
 	{"bandwidth", 0, OPTION_UINT, AT(bandwidth), "BYTES",
-		"bytes per second that a disk transfers, without seeks [30000000]"},
+		"bandwidth of a disk in bytes per second, not counting seeks [30000000]"},
 	{"seek-min", 0, OPTION_SPAN, AT(seek_min), "SPAN", "a disk's shortest seek [2ms]"},
 	{"seek-max", 0, OPTION_SPAN, AT(seek_max), "SPAN", "a disk's longest seek [6ms]"},
 	{"link", 0, OPTION_UINT, AT(link), "KBIT",
 		"speed of each link in kbit per second, in each direction [100000]"},
 	{"cpu-limit", 0, OPTION_UINT, AT(cpu_limit), "PERCENT",
-		"how much of one CPU the processes of a server may use together [50]"},
+		"limit the processes of a server together to this share of one CPU [50]"},
 	{"no-cpu-limit", 0, OPTION_FLAG, AT(no_cpu_limit), NULL,
-		"let servers use all CPUs; then the fault cpu-hog cannot be injected"},
+		"let servers use all CPUs; the fault cpu-hog cannot be injected then"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of all random choices: the disks' service times, the order of the "
 		"workloads [1]"},
@@ -137,9 +137,9 @@ static bool fs_choice(size_t i, struct command_choice *ret)
 }
 
 static const struct example examples[] = {
-	{"lab up", "six servers and six clients with GlusterFS"},
+	{"lab up", "build six servers and six clients with GlusterFS"},
 	{"lab up --name small --servers 3 --clients 2 --disk 256M",
-		"a small one, in addition to the other"},
+		"build a small lab, in addition to the other"},
 	{NULL, NULL},
 };
 
@@ -149,19 +149,17 @@ const struct command lab_verb_up = {
 	.summary = "build a lab",
 	.usage = "[OPTION...]",
 	.description =
-		"Builds a cluster on this machine and returns when all clients have mounted "
-		"its file system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR "
-		"names another directory than /run/limpet/lab). If something fails, or if it "
-		"is interrupted, it removes what it has built.\n"
-		"\n"
+		"Builds a cluster on this machine and returns when all clients have mounted its "
+		"file system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR "
+		"replaces /run/limpet/lab). If something fails or the command is interrupted, "
+		"it removes what it has built.\n\n"
 		"A server sN is the network namespace limpet-NAME-sN with the address "
-		"10.91.1.N, a disk (an image in memory behind the service times of a disk, "
-		"under a loop device) and, where the kernel has them, a CPU control group. "
-		"Clients have 10.91.2.N; x1, with 10.91.3.1, is a third party for faults of "
-		"the network. They are connected by a bridge in a namespace of its own; this "
-		"machine gets no interface and no address.\n"
-		"\n"
-		"The exit status is 0 if the lab is up, 2 if it is not: the message says "
+		"10.91.1.N, a disk (a loop device on an image in memory, with the service times "
+		"of a real disk) and, where the kernel supports them, a CPU control group. "
+		"Clients have the addresses 10.91.2.N; x1, with 10.91.3.1, is a third party for "
+		"network faults. A bridge in a namespace of its own connects all of them; the "
+		"machine itself gets no interface and no address.\n\n"
+		"The exit status is 0 if the lab is up, and 2 if it is not; then a message says "
 		"what is missing or went wrong.",
 	.options = options,
 	.options_size = sizeof(struct up_options),

@@ -18,7 +18,7 @@ struct work_options {
 static const struct option_def options[] = {
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
 	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN",
-		"stop it after this time, and print the throughput"},
+		"stop the workload after this time, and print the throughput"},
 	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop the running workload; needs no WORKLOAD"},
 	{NULL},
 };
@@ -78,7 +78,7 @@ static int run(
 	struct lab lab;
 	(void)data;
 	if (n_args != (opt->stop ? 0 : 1) || opt->for_us < 0) {
-		lp_err_set(err, -EINVAL, "lab work needs one WORKLOAD, or --stop");
+		lp_err_set(err, -EINVAL, "name one WORKLOAD, or give --stop");
 		return EXIT_USAGE;
 	}
 	if (!opt->stop && choose(args[0], &w, err) < 0)
@@ -112,11 +112,12 @@ const struct command lab_verb_work = {
 	.summary = "let all clients of a lab work, or stop them",
 	.usage = "[OPTION...] WORKLOAD | --stop",
 	.description =
-		"Starts a workload on all clients of a lab that is up, after making the files that "
-		"it needs (the first time, that takes up to a minute), and returns; it continues "
-		"until it is stopped. A workload that is already running is stopped.\n\n"
-		"With --for it waits, stops the workload and prints what all clients together sent "
-		"and received over the network, in MB/s.",
+		"Starts a workload on all clients of a lab that is up, after making the files "
+		"that it needs (which takes up to a minute the first time), and returns. The "
+		"workload continues until it is stopped. A workload that is already running is "
+		"stopped first.\n\n"
+		"With --for, the command waits, stops the workload and prints how much all "
+		"clients together sent and received over the network, in MB/s.",
 	.options = options,
 	.options_size = sizeof(struct work_options),
 	.choices = "workloads",

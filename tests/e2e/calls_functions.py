@@ -166,7 +166,7 @@ def recorded(directory, slow):
 
 
 def test_select(directory):
-    """functions that separated servers stay on, the most frequent others go"""
+    """functions that distinguished servers stay on, the most frequent others go"""
     data = recorded(directory, FUNCTIONS[1])
     ran = limpet("functions", data)
     check(ran.code == 0 and FUNCTIONS[0] in ran.out and "20 functions, " in ran.out, ran)
@@ -174,7 +174,7 @@ def test_select(directory):
     check(shown.code == 0 and " functions: limpet functions\n" in shown.out, shown)
     chosen = os.path.join(directory, "chosen")
     ran = limpet("functions", "--select", "--budget", "0.5%", "-o", chosen, data)
-    check(ran.code == 0 and "separated servers" in ran.err, ran)
+    check(ran.code == 0 and "distinguished servers" in ran.err, ran)
     with open(chosen, encoding="utf-8") as f:
         lines = dict(reversed(line.split()) for line in f if not line.startswith("#"))
     check(lines[FUNCTIONS[1]] == "on" and lines[FUNCTIONS[0]] == "off", f"{lines}")

@@ -3,29 +3,21 @@
 #include "unit.h"
 #include <string.h>
 
-static const char *ask(struct meant *m, const char *word, const char *const *names)
-{
-	*m = (struct meant){.word = word};
-	for (; *names; names++)
-		meant_consider(m, *names);
-	return meant_question(m);
-}
-
 static void test_words(void **state)
 {
 	static const char *const commands[] = {"diagnose", "record", "show", "score", "ack", NULL};
 	struct meant m;
 
 	(void)state;
-	assert_string_equal(ask(&m, "diagnos", commands), "; did you mean 'diagnose'?");
-	assert_string_equal(ask(&m, "daignose", commands), "; did you mean 'diagnose'?");
-	assert_string_equal(ask(&m, "shwo", commands), "; did you mean 'show'?");
-	assert_string_equal(ask(&m, "scroe", commands), "; did you mean 'score'?");
-	assert_string_equal(ask(&m, "akc", commands), "; did you mean 'ack'?");
-	assert_string_equal(ask(&m, "frobnicate", commands), "");
-	assert_string_equal(ask(&m, "", commands), "");
-	assert_string_equal(ask(&m, "x", commands), "");
-	assert_string_equal(ask(&m, "show", commands), ""); /* that is one */
+	assert_string_equal(meant_among(&m, "diagnos", commands), "; did you mean 'diagnose'?");
+	assert_string_equal(meant_among(&m, "daignose", commands), "; did you mean 'diagnose'?");
+	assert_string_equal(meant_among(&m, "shwo", commands), "; did you mean 'show'?");
+	assert_string_equal(meant_among(&m, "scroe", commands), "; did you mean 'score'?");
+	assert_string_equal(meant_among(&m, "akc", commands), "; did you mean 'ack'?");
+	assert_string_equal(meant_among(&m, "frobnicate", commands), "");
+	assert_string_equal(meant_among(&m, "", commands), "");
+	assert_string_equal(meant_among(&m, "x", commands), "");
+	assert_string_equal(meant_among(&m, "show", commands), ""); /* that is one */
 }
 
 /* The nearest wins, and the first of those that are as near. */
@@ -35,8 +27,8 @@ static void test_nearest(void **state)
 	struct meant m;
 
 	(void)state;
-	assert_string_equal(ask(&m, "rdsec", names), "; did you mean 'rd_sec'?");
-	assert_string_equal(ask(&m, "wrsec", names), "; did you mean 'wr_sec'?");
+	assert_string_equal(meant_among(&m, "rdsec", names), "; did you mean 'rd_sec'?");
+	assert_string_equal(meant_among(&m, "wrsec", names), "; did you mean 'wr_sec'?");
 }
 
 static void test_long(void **state)
@@ -48,8 +40,9 @@ static void test_long(void **state)
 	(void)state;
 	memset(word, 'x', sizeof(word) - 1);
 	word[sizeof(word) - 1] = '\0';
-	assert_string_equal(ask(&m, "oss4/disc:loop3", names), "; did you mean 'oss4/disk:loop3'?");
-	assert_string_equal(ask(&m, word, names), "");
+	assert_string_equal(
+		meant_among(&m, "oss4/disc:loop3", names), "; did you mean 'oss4/disk:loop3'?");
+	assert_string_equal(meant_among(&m, word, names), "");
 }
 
 int main(void)

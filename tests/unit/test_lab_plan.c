@@ -90,7 +90,8 @@ static void bad_lines_are_named(void **state)
 	(void)state;
 	assert_bad("", "p: no experiment");
 	assert_bad("# nothing\n\n", "p: no experiment");
-	assert_bad("run ddw none\n\nrum ddw none\n", "p:3: unknown word 'rum'");
+	assert_bad(
+		"run ddw none\n\nrum ddw none\n", "p:3: unknown word 'rum'; did you mean 'run'?");
 	assert_bad("run ddw\n", "p:1: want 'run WORKLOAD");
 	assert_bad("run ddw none more\n", "p:1: want 'run WORKLOAD");
 	assert_bad("run nothing none\n", "p:1: there is no workload 'nothing'");
@@ -105,6 +106,8 @@ static void bad_lines_are_named(void **state)
 	assert_bad("servers 0\n", "p:1: a lab has at least one");
 	assert_bad("servers 60\nclients 60\n", "p:1: ");
 	assert_bad("servers -4\n", "p:1: servers: '-4' is not a number");
+	assert_bad("fs glustre\n",
+		"p:1: there is no file system 'glustre' for labs; did you mean 'gluster'?");
 	assert_bad("fs nothing\n", "p:1: there is no file system 'nothing'");
 	assert_bad("phases 1 2 3\n", "p:1: want 'phases");
 	assert_bad("phases 1 2 3 x\n", "p:1: 'x' is not a span");

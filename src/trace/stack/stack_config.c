@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/meant.h"
 #include "model/span.h"
 #include "model/yaml_doc.h"
 #include "trace/stack/layer.h"
@@ -376,6 +377,18 @@ static int builtins_join(const char *names, struct stack_config *ret, struct lp_
 	return 1;
 }
 
+static int builtin_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (const struct stack_builtin *b = stack_builtins; b->name; b++)
+		meant_consider(&m, b->name);
+	return lp_err_set(err, -ENOENT,
+		"there is neither a file nor a built-in configuration '%s'%s ('limpet stack "
+		"layers' lists those that are built in)",
+		name, meant_question(&m));
+}
+
 int stack_config_load(const char *name, struct stack_config *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -385,10 +398,7 @@ int stack_config_load(const char *name, struct stack_config *ret, struct lp_err 
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (access(name, F_OK) < 0 && errno == ENOENT)
-		return lp_err_set(err, -ENOENT,
-			"there is neither a file nor a built-in configuration '%s'; 'limpet stack "
-			"layers' lists the latter",
-			name);
+		return builtin_unknown(name, err);
 	r = file_slurp(name, FILE_MAX, &text, &len, err);
 	return r < 0 ? r : stack_config_parse(text, len, name, ret, err);
 }
