@@ -52,8 +52,8 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
-		"collectors to run, separated by commas [all but cgroup, profile, calls and "
-		"kernel]"},
+		"collectors to run, separated by commas [all but beegfs, cgroup, nvme, profile, "
+		"calls and kernel]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
 	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "also record partitions"},

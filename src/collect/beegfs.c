@@ -42,7 +42,7 @@ static int beegfs_open(const struct collect_config *config, void **ret_state, st
 extern const struct collector collector_beegfs;
 const struct collector collector_beegfs = {
 	.name = "beegfs",
-	.summary = "all storage servers of a BeeGFS (beegfs-ctl --serverstats)",
+	.summary = "storage servers of a BeeGFS, by beegfs-ctl --serverstats (on request)",
 	.description =
 		"Records what each storage server did in the last second: bytes, requests, queue "
 		"and busy workers, as beegfs-ctl reports it for all of them. It runs only where it "

@@ -179,7 +179,7 @@ static int drives_sample(void *state, struct collect_sink *sink, struct lp_err *
 extern const struct collector collector_nvme;
 const struct collector collector_nvme = {
 	.name = "nvme",
-	.summary = "NVMe drives by their own account: wear, errors, heat (on request)",
+	.summary = "SMART logs of NVMe drives: wear, errors, temperature (on request)",
 	.description =
 		"Asks each NVMe drive for its SMART log page every minute: wear, errors of the "
 		"medium, spare blocks, temperature, and how often it slowed down because of heat. "

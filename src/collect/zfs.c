@@ -56,7 +56,7 @@ static int zfs_open(const struct collect_config *config, void **ret_state, struc
 extern const struct collector collector_zfs;
 const struct collector collector_zfs = {
 	.name = "zfs",
-	.summary = "ZFS pools: whether they are sound, and their I/O",
+	.summary = "ZFS pools: their health and I/O",
 	.description =
 		"Records the state of each pool in /proc/spl/kstat/zfs and, of versions of OpenZFS "
 		"that have "

@@ -5,7 +5,7 @@ extern const struct lp_metric metrics_errno[];
 const struct lp_metric metrics_errno[] = {
 	{.name = "errors",
 		.unit = "1/s",
-		.help = "calls per second that failed in this way",
+		.help = "calls per second that failed with this error",
 		.resource = "host",
 		.kind = "errno",
 		.headline = true,

@@ -6,7 +6,7 @@ extern const struct lp_metric metrics_layer[];
 const struct lp_metric metrics_layer[] = {
 	{.name = "served",
 		.unit = "ms",
-		.help = "time that a request takes in a layer of a server, mean",
+		.help = "average time a request takes in a layer of a server",
 		.resource = "storage",
 		.kind = "layer",
 		.headline = true,
@@ -27,7 +27,7 @@ const struct lp_metric metrics_layer[] = {
 		.floor = 1},
 	{.name = "ltime",
 		.unit = "ms",
-		.help = "time that a call of a layer takes, mean",
+		.help = "average time a call of a layer takes",
 		.resource = "storage",
 		.kind = "layer",
 		.headline = true,

@@ -5,7 +5,7 @@ extern const struct lp_metric metrics_osc[];
 const struct lp_metric metrics_osc[] = {
 	{.name = "osc_wait",
 		.unit = "ms",
-		.help = "average time an RPC takes, from the client and back",
+		.help = "average round-trip time of an RPC",
 		.resource = "storage",
 		.kind = "osc",
 		.headline = true,
@@ -75,7 +75,7 @@ const struct lp_metric metrics_osc[] = {
 		.judged = true},
 	{.name = "osc_connected",
 		.unit = "0 or 1",
-		.help = "whether the client is connected to it",
+		.help = "whether the client is connected to the target",
 		.resource = "storage",
 		.kind = "osc",
 		.inputs = {"connected"},

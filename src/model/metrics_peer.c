@@ -6,7 +6,7 @@ extern const struct lp_metric metrics_peer[];
 const struct lp_metric metrics_peer[] = {
 	{.name = "ncread",
 		.unit = "ms",
-		.help = "time to read one whole response from a server, mean",
+		.help = "average time to read one whole response from a server",
 		.resource = "network",
 		.kind = "peer",
 		.headline = true,
@@ -27,8 +27,8 @@ const struct lp_metric metrics_peer[] = {
 		.floor = 1},
 	{.name = "answer",
 		.unit = "ms",
-		.help = "time from sending a request for data until all of its answer is read, "
-			"mean",
+		.help = "average time from sending a request for data until all of its answer is "
+			"read",
 		.resource = "network",
 		.kind = "peer",
 		.headline = true,

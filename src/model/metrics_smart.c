@@ -5,7 +5,7 @@ extern const struct lp_metric metrics_smart[];
 const struct lp_metric metrics_smart[] = {
 	{.name = "wear",
 		.unit = "%",
-		.help = "how much of its life the drive has used",
+		.help = "share of the drive's life that is used up",
 		.resource = "storage",
 		.kind = "smart",
 		.headline = true,
@@ -13,7 +13,7 @@ const struct lp_metric metrics_smart[] = {
 		.eval = metric_value},
 	{.name = "media_errors",
 		.unit = "errors",
-		.help = "errors of the medium so far",
+		.help = "errors of the medium in the drive's life",
 		.resource = "storage",
 		.kind = "smart",
 		.headline = true,

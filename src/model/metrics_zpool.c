@@ -5,7 +5,7 @@ extern const struct lp_metric metrics_zpool[];
 const struct lp_metric metrics_zpool[] = {
 	{.name = "pool_online",
 		.unit = "0 or 1",
-		.help = "whether the pool is sound",
+		.help = "whether the pool is healthy",
 		.resource = "storage",
 		.kind = "zpool",
 		.headline = true,
