@@ -43,7 +43,7 @@ static int run(
 static const struct example examples[] = {
 	{"incidents ack 7 --comment 'the drive is ordered'",
 		"say that it is known and being worked on"},
-	{"incidents ack 7 --undo", "undo that"},
+	{"incidents ack 7 --undo", "withdraw the acknowledgement"},
 	{NULL, NULL},
 };
 

@@ -11,10 +11,10 @@ struct fault_options {
 
 #define FAULT_OPTIONS_AT(member) offsetof(struct fault_options, member)
 #define FAULT_OPTIONS                                                                              \
-	{"name", 0, OPTION_STRING, FAULT_OPTIONS_AT(name), "LAB", "which lab [lab]"},              \
+	{"name", 0, OPTION_STRING, FAULT_OPTIONS_AT(name), "LAB", "name of the lab [lab]"},        \
 	{                                                                                          \
 		"json", 0, OPTION_FLAG, FAULT_OPTIONS_AT(json), NULL,                              \
-			"print what is active afterwards as JSON"                                  \
+			"print the faults that are active afterwards as JSON"                      \
 	}
 
 /* The lab that the options name. */

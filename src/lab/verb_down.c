@@ -11,7 +11,7 @@ struct down_options {
 #define AT(member) offsetof(struct down_options, member)
 
 static const struct option_def options[] = {
-	{"name", 'n', OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME", "name of the lab [lab]"},
 	{"all", 'a', OPTION_FLAG, AT(all), NULL,
 		"remove all labs in /run/limpet/lab, or in $LIMPET_LAB_DIR"},
 	{NULL},

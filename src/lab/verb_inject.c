@@ -126,7 +126,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"lab inject --list", "all faults"},
+	{"lab inject --list", "list all faults"},
 	{"lab inject disk-hog --on s3",
 		"let a process on server 3 read from its disk as fast as it can"},
 	{"lab inject slow-disk:2 --on s1",

@@ -16,7 +16,7 @@ struct work_options {
 #define AT(member) offsetof(struct work_options, member)
 
 static const struct option_def options[] = {
-	{"name", 0, OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
+	{"name", 0, OPTION_STRING, AT(name), "NAME", "name of the lab [lab]"},
 	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN",
 		"stop the workload after this time, and print the throughput"},
 	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop the running workload; needs no WORKLOAD"},

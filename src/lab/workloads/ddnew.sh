@@ -1,4 +1,4 @@
-# summary: dd writes new large files, and deletes them all in the end
+# summary: dd writes large files, and deletes all of them before each pass
 # needs: dd awk sort
 
 prepare() {

@@ -1,4 +1,4 @@
-# summary: IOzone's read and reread (iozone, or fio in its way)
+# summary: IOzone's read and reread (by iozone, or by fio with the same pattern)
 # needs: iozone|fio dd awk sort
 
 prepare() {

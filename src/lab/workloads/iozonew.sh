@@ -1,4 +1,4 @@
-# summary: IOzone's write and rewrite (iozone, or fio in its way)
+# summary: IOzone's write and rewrite (by iozone, or by fio with the same pattern)
 # needs: iozone|fio dd awk sort
 
 # fio would remove pieces that are smaller than they should be, and make them anew.

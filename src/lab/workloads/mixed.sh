@@ -1,4 +1,4 @@
-# summary: clients in turn write, read and run PostMark
+# summary: a third of the clients writes, a third reads, a third runs PostMark, in turn
 # needs: dd awk sort postmark chattr
 
 prepare() {

@@ -1,4 +1,4 @@
-# summary: PostMark: small files are made, read, appended to and deleted
+# summary: PostMark creates, reads, appends to and deletes small files
 # needs: postmark chattr
 
 pass() {
