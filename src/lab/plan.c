@@ -82,10 +82,12 @@ static int place_of(const char *text, const char *const *names)
 static int functions_parse(const char *text, enum plan_functions *ret, struct lp_err *err)
 {
 	int i = place_of(text, plan_functions_names);
+	struct meant m;
 
 	if (i < 0)
 		return lp_err_set(err, -EINVAL,
-			"functions: want none, samples, calls or both, not '%.64s'", text);
+			"functions: want none, samples, calls or both, not '%.64s'%s", text,
+			meant_among(&m, text, plan_functions_names));
 	*ret = (enum plan_functions)i;
 	return 0;
 }
@@ -93,13 +95,15 @@ static int functions_parse(const char *text, enum plan_functions *ret, struct lp
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
 {
 	int i = place_of(text, plan_trace_names);
+	struct meant m;
 
+	text = text ? text : "";
 	if (i >= 0) {
 		*ret = (enum plan_trace)i;
 		return 0;
 	}
-	return lp_err_set(err, -EINVAL, "trace: want none, summary or records, not '%.64s'",
-		text ? text : "");
+	return lp_err_set(err, -EINVAL, "trace: want none, summary or records, not '%.64s'%s", text,
+		meant_among(&m, text, plan_trace_names));
 }
 
 /* "slow-disk:4@s3"; with the strength only if it is not the default. */

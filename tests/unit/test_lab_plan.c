@@ -115,6 +115,7 @@ static void bad_lines_are_named(void **state)
 	assert_bad("phases 1 2 3 2d\n", "p:1: a phase may last at most a day");
 	assert_bad(
 		"functions all\n", "p:1: functions: want none, samples, calls or both, not 'all'");
+	assert_bad("trace sumary\n", "not 'sumary'; did you mean 'summary'?");
 	assert_bad("trace all\n", "p:1: trace: want none, summary or records, not 'all'");
 	assert_bad("disk much\n", "p:1: 'much' is not a number of bytes");
 	assert_bad("repeat 0\n", "p:1: 'repeat 0'");
