@@ -262,6 +262,7 @@ struct lp_verdict {
 	uint32_t n_missing;  /* of these, those without data */
 	char **notes;	     /* sentences about the analysis itself */
 	uint32_t n_notes;
+	char **hints; /* of each note: the options of the command line that say more, or "" */
 };
 
 void lp_verdict_free(struct lp_verdict *v);

@@ -300,6 +300,11 @@ static int note_ends(struct lp_verdict *v)
 		n, n == 1 ? " is" : "s are", v->components[first]->text);
 }
 
+static const char *hourly_lists(uint32_t n)
+{
+	return n == 1 ? "--hourly lists it" : "--hourly lists them";
+}
+
 static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct lp_err *err)
 {
 	uint32_t refused = 0;
@@ -308,17 +313,14 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 	for (uint32_t i = 0; i < v->n_groups; i++)
 		refused += v->groups[i].refused != NULL;
 	if (fs->n_passed)
-		r = lp_verdict_note(v,
-			"%u passing difference%s too short or too small to count (--hourly lists "
-			"%s)",
-			fs->n_passed, fs->n_passed == 1 ? " was" : "s were",
-			fs->n_passed == 1 ? "it" : "them");
+		r = verdict_note_hint(v, hourly_lists(fs->n_passed),
+			"%u passing difference%s too short or too small to count", fs->n_passed,
+			fs->n_passed == 1 ? " was" : "s were");
 	if (r == 0 && fs->n_slight)
-		r = lp_verdict_note(v,
-			"%u difference%s at the end of the data %s too small or too new to count "
-			"(--hourly lists %s)",
+		r = verdict_note_hint(v, hourly_lists(fs->n_slight),
+			"%u difference%s at the end of the data %s too small or too new to count",
 			fs->n_slight, fs->n_slight == 1 ? "" : "s",
-			fs->n_slight == 1 ? "is" : "are", fs->n_slight == 1 ? "it" : "them");
+			fs->n_slight == 1 ? "is" : "are");
 	if (r == 0 && !v->n_series && v->n_groups > refused)
 		r = lp_verdict_note(v,
 			"nothing was compared: the data is shorter than a window, or all values "

@@ -10,6 +10,7 @@
 #include "explain/processes.h"
 #include "explain/semantic_join.h"
 #include "explain/status.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <math.h>
@@ -393,9 +394,9 @@ static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_
 	char from[TIME_TEXT_MAX];
 
 	if (!e->fast_from_us ||
-		lp_verdict_note(v,
+		verdict_note_hint(v, "--since and --until choose a time",
 			"faults of a few minutes were looked for from %s on only: there is too "
-			"much data before that (--since and --until choose a time)",
+			"much data before that",
 			time_format(e->fast_from_us, from)) == 0)
 		return 0;
 	return lp_err_sys(err, -ENOMEM, "cannot compare");

@@ -5,6 +5,7 @@
 #include "base/slices.h"
 #include "detect/detect.h"
 #include "engine/together.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -175,11 +176,11 @@ int view_move(struct view *view, const struct lp_table_builder *b, const struct 
 
 int view_note_left_out(struct lp_verdict *v, uint32_t n)
 {
-	return n ? lp_verdict_note(v,
-			   "%" PRIu32 " rows of metrics have so few samples that they were left "
-			   "out; --since and --until choose a shorter time",
-			   n)
-		 : 0;
+	return n
+		? verdict_note_hint(v, "--since and --until choose a shorter time",
+			  "%" PRIu32 " rows of metrics have so few samples that they were left out",
+			  n)
+		: 0;
 }
 
 void peers_free(struct peers *p)

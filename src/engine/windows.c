@@ -452,7 +452,7 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < p->v->n_notes; i++)
-		r = lp_verdict_note(v, "%s", p->v->notes[i]);
+		r = verdict_note_hint(v, p->v->hints[i], "%s", p->v->notes[i]);
 	return r;
 }
 

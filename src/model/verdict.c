@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void strings_free(char **strings, uint32_t n)
 {
@@ -109,6 +110,7 @@ void lp_verdict_free(struct lp_verdict *v)
 	free(v->muted);
 	strings_free(v->unknown, v->n_unknown);
 	strings_free(v->notes, v->n_notes);
+	strings_free(v->hints, v->n_notes);
 	free(v);
 }
 
@@ -148,13 +150,45 @@ static int strings_add(char ***strings, uint32_t *n, const char *fmt, va_list ap
 	return 0;
 }
 
+static int note_add(struct lp_verdict *v, const char *hint, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+/* Both lists have the same length. */
+static int note_add(struct lp_verdict *v, const char *hint, const char *fmt, va_list ap)
+{
+	char **hints = reallocarray(v->hints, (size_t)v->n_notes + 1, sizeof(*hints));
+	int r;
+
+	if (!hints)
+		return -ENOMEM;
+	v->hints = hints;
+	hints[v->n_notes] = strdup(hint);
+	if (!hints[v->n_notes])
+		return -ENOMEM;
+	r = strings_add(&v->notes, &v->n_notes, fmt, ap);
+	if (r < 0)
+		free(hints[v->n_notes]);
+	return r;
+}
+
 int lp_verdict_note(struct lp_verdict *v, const char *fmt, ...)
 {
 	va_list ap;
 	int r;
 
 	va_start(ap, fmt);
-	r = strings_add(&v->notes, &v->n_notes, fmt, ap);
+	r = note_add(v, "", fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int verdict_note_hint(struct lp_verdict *v, const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = note_add(v, hint, fmt, ap);
 	va_end(ap);
 	return r;
 }

@@ -15,6 +15,11 @@ int series_alloc(struct lp_series *s, uint32_t n_members);
 int verdict_unknown(struct lp_verdict *v, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Add a note, and the options of the command line that say more: "--hourly lists them". Only
+ * reports on a terminal show them; readers of a page have no command line. 0 or -ENOMEM. */
+int verdict_note_hint(struct lp_verdict *v, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Note that the operator muted this suspect; it is listed once. 0 or -ENOMEM. */
 int verdict_mute(struct lp_verdict *v, uint32_t component);
 

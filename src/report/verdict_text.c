@@ -551,6 +551,8 @@ static void print_notes(struct printer *p)
 	print_groups(p);
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		strbuf_printf(&sb, "Note: %s", p->v->notes[i]);
+		if (*p->v->hints[i])
+			strbuf_printf(&sb, " (%s)", p->v->hints[i]);
 		paragraph(p, 0, &sb);
 	}
 }

@@ -174,6 +174,7 @@ static void test_passing(void **state)
 		assert_int_equal(
 			notes(r.verdict, "1 difference at the end of the data is too small"),
 			!passes);
+		assert_false(notes(r.verdict, "--"));
 		rig_release(&r);
 	}
 }

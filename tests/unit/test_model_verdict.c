@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include <limpet/verdict.h>
+#include "model/verdict_own.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +20,13 @@ static void test_notes(void **state)
 	assert_non_null(v);
 	assert_int_equal(lp_verdict_note(v, "%d of %s", 3, "them"), 0);
 	assert_int_equal(lp_verdict_note(v, "more"), 0);
-	assert_int_equal(v->n_notes, 2);
+	assert_int_equal(verdict_note_hint(v, "-v lists it", "%d hidden", 1), 0);
+	assert_int_equal(v->n_notes, 3);
 	assert_string_equal(v->notes[0], "3 of them");
+	assert_string_equal(v->hints[0], "");
 	assert_string_equal(v->notes[1], "more");
+	assert_string_equal(v->notes[2], "1 hidden");
+	assert_string_equal(v->hints[2], "-v lists it");
 	lp_verdict_free(v);
 }
 
