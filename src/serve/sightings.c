@@ -101,23 +101,24 @@ static json_t *function_new(const struct lp_dimension *d, const struct lp_table 
 	return one;
 }
 
+/* Add the functions in which a suspect differs. */
 static void functions_take(
-	json_t *details, const struct lp_verdict *v, const struct lp_suspect *lead)
+	json_t *details, const struct lp_verdict *v, const struct lp_suspect *suspect)
 {
-	json_t *list = NULL;
+	json_t *list = json_object_get(details, "functions");
 
-	for (uint32_t i = 0; lead && i < lead->n_findings; i++) {
-		const struct lp_finding *f = &v->findings[lead->findings[i]];
+	for (uint32_t i = 0; suspect && i < suspect->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[suspect->findings[i]];
 
-		for (uint32_t k = 0; k < f->n_dimensions; k++) {
-			list = list ? list : json_array();
+		if (f->n_dimensions && !list) {
+			list = json_array();
+			json_object_set_new(details, "functions", list);
+		}
+		for (uint32_t k = 0; k < f->n_dimensions; k++)
 			json_array_append_new(list,
 				function_new(&v->dimensions[f->first_dimension + k],
 					v->tables[f->metric]));
-		}
 	}
-	if (list)
-		json_object_set_new(details, "functions", list);
 }
 
 /* The system calls that a trace logged. */
@@ -168,6 +169,19 @@ static void lead_take(struct sighting *x, const struct lp_verdict *v, const stru
 	functions_take(x->details, v, lead);
 	calls_take(x->details, lead);
 	x->ratio = f && isfinite(f->ratio) ? f->ratio : (double)NAN;
+}
+
+/* The functions of the lead's server are in the same incident as its disk, say. Those of other
+ * servers are left out: an entry does not name its server. */
+static void other_functions_take(
+	struct sighting *x, const struct lp_verdict *v, const struct lp_incident *in)
+{
+	for (uint32_t i = 1; i < in->n_components; i++) {
+		const struct lp_identity *c = v->components[in->components[i]];
+
+		if (!strcmp(c->observer, v->components[in->components[0]]->observer))
+			functions_take(x->details, v, verdict_suspect_of(v, in->components[i]));
+	}
 }
 
 /* What to do: what to check, and commands with the host to run them on. */
@@ -227,6 +241,7 @@ static int incident_take(
 		return -ENOMEM;
 	}
 	lead_take(&x, v, incident_lead(v, in));
+	other_functions_take(&x, v, in);
 	steps_take(&x, v, in);
 	return sighting_add(s, &x);
 }

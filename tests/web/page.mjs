@@ -259,6 +259,7 @@ test("shows hostile names as text, wherever they stand", (browser) => standing({
   await ready(page);
   equal(await page.locator("#detail h2").innerText(), HOSTILE, "the incident");
   equal(await page.locator("#incidents .title").innerText(), HOSTILE, "the list");
+  equal((await page.locator("#detail table.functions td").allInnerTexts()).slice(0, 2).join("|"), `${HOSTILE}|${HOSTILE}`, "a function");
   await until(page, () => [...document.querySelectorAll(".plots figcaption b")].length === 2);
   equal(await page.locator(".plots figcaption b").nth(1).innerText(), HOSTILE, "a metric");
   await page.locator("#fleet canvas").focus();
@@ -429,6 +430,28 @@ test("leads from a real server to its components and their plots", (browser) => 
   assert((await page.locator(".legend").innerText()).includes("median of its 5 peers"), await page.locator(".legend").innerText());
   assert(/ms, peers .* ms/.test(await page.locator("figure", { hasText: "await" }).first().innerText()), "no unit");
   equal(page.wrong.join("; "), "", "wrong");
+}));
+
+// A program that reads beside the file system: its functions are beside the disk, in the same incident.
+const HOG = join(process.env.SOURCE, "recordings-behaviour/ddw-disk-hog-2");
+
+test("lists the functions behind an incident, and no options of the command line", (browser) => collecting(["--replay", HOG, "--speed", "60"], async (collector) => {
+  for (const width of [1400, 390]) {
+    const page = await openPage(browser, collector.url, { viewport: { width, height: 900 } }), table = page.locator("#detail table.functions");
+    await openTitle(page, "s5: disk").waitFor({ timeout: 90000 });
+    // What `limpet diagnose` says about the end of the data.
+    await page.locator("#foot", { hasText: "too small" }).waitFor({ timeout: 90000 });
+    assert(!(await page.locator("#foot").innerText()).includes("--"), await page.locator("#foot").innerText());
+    await table.locator("tbody tr:first-child", { hasText: "limpet-lab:kernel:" }).waitFor();
+    equal((await table.locator("thead th").allInnerTexts()).join("|"), "function|metric|here|peers|of the difference", "head");
+    const row = (await table.locator("tbody tr").first().locator("td").allInnerTexts()).join("|");
+    assert(/^limpet-lab:kernel:[^|]+\|samples\|[\d.]+\/s\|(0|[\d.]+\/s)\|\d+%$/.test(row), row);
+    equal((await misplaced(page)).join("; "), "", `${width} pixels`);
+    const right = await table.locator("tbody tr").evaluateAll((rows) => Math.max(...rows.map((r) => r.children[2].getBoundingClientRect().right)));
+    assert(right <= width, `names push the numbers out of the window: ${right} of ${width} pixels`);
+    if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `functions-${width}.png`), fullPage: true });
+    equal(page.wrong.join("; "), "", "wrong");
+  }
 }));
 
 test("asks for an operator's token where one is needed, refuses a wrong one, and signs out", async (browser) => {

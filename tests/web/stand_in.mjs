@@ -16,7 +16,7 @@ export class StandIn {
     this.pageDir = pageDir;
     this.now = Date.UTC(2026, 10, 17, 12, 0, 0);
     this.clients = new Set();
-    this.components = componentsEach;
+    this.components = componentsEach; // 0: nothing was compared yet
     const name = (i) => `oss${String(i + 1).padStart(servers > 99 ? 4 : 2, "0")}`;
     this.groups = Array.from({ length: groups }, (_, g) => ({ name: hostile ?? `rack${g + 1}`, servers: [] }));
     for (let i = 0; i < servers; i++)
@@ -37,7 +37,7 @@ export class StandIn {
       ended: ended ? iso(this.now - 60000) : null, openings: 1, acknowledged: null, muted: null, comments: h ? [{ by: h, at: iso(this.now - 300000), text: h }] : [],
       evidence: h ? [h] : ["await 9.4x its peers (49.5 ms against 5.3 ms) in 12 of 14 windows", "load as its peers': 4.7 MB/s against 4.6 MB/s: not overload"],
       do: [{ host: server.name, commands: [h ?? "smartctl -a /dev/sdb", "dmesg -T | grep sdb"], text: h ?? "Errors there: replace it." }],
-      functions: h ? [{ name: h, own: h }] : undefined,
+      functions: h ? [{ function: h, metric: h, unit: h, own: 2, peers: 1, share: 0.5 }] : undefined,
     };
     if (calls) incident.calls = calls;
     if (!ended) Object.assign(server, { level, ratio, worst: component });

@@ -19,7 +19,6 @@ export interface Status {
 
 export interface Step { host?: string; commands?: string[]; text?: string }
 
-/** A system call behind an incident, as a trace logged it. */
 /** A function in which a server differs from its peers; incidents that older collectors stored have the first keys only. */
 export interface DifferentFunction {
   function: string;
@@ -31,6 +30,7 @@ export interface DifferentFunction {
   share?: number | null;
 }
 
+/** A system call behind an incident, as a trace logged it. */
 export interface Call {
   time: string;
   server: string;

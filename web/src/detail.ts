@@ -82,7 +82,7 @@ function functions(list: DifferentFunction[] | undefined): HTMLElement | null {
   const share = (value: number | null | undefined) => number(value === null || value === undefined ? "" : `${Math.round(100 * value)}%`);
   const row = (f: DifferentFunction) => h("tr", {}, h("td", {}, nameOf(f.function)), h("td", {}, f.metric ?? ""), quantity(f.own, f.unit),
     quantity(f.peers, f.unit), share(f.share));
-  return h("div", {}, h("h3", {}, "Functions behind it"), h("div", { class: "wide" }, h("table", { class: "calls" },
+  return h("div", {}, h("h3", {}, "Functions behind it"), h("div", { class: "wide" }, h("table", { class: "functions" },
     h("thead", {}, h("tr", {}, ...["function", "metric", "here", "peers", "of the difference"].map((text) => h("th", { scope: "col" }, text)))),
     h("tbody", {}, ...list.map(row)))));
 }
