@@ -181,6 +181,25 @@ test("leads from a server to its components, and finds things by name", (browser
   equal(page.wrong.join("; "), "", "wrong");
 }));
 
+test("shows a server and a component as soon as they are compared, and keeps the focus after that", (browser) => standing({ componentsEach: 0 }, async (stand, url) => {
+  const server = await openPage(browser, `${url}?server=oss02`), component = await openPage(browser, `${url}?component=oss02/net:eth0`);
+  await server.locator("#detail", { hasText: "Nothing of this server has been compared yet." }).waitFor();
+  await component.locator("#detail", { hasText: "There are no metrics of oss02/net:eth0." }).waitFor();
+  while (stand.clients.size < 2) await server.waitForTimeout(20);
+  stand.components = 3;
+  stand.send("status", stand.status());
+  await plotted(server);
+  await plotted(component);
+  equal(await server.locator("#detail tbody tr").count(), 3, "its components");
+  await server.locator("#detail tbody button", { hasText: "disk:sdb" }).focus();
+  stand.components = 4;
+  stand.break(1);
+  await server.locator("#detail tbody tr", { hasText: "disk:sdb" }).locator(".critical").waitFor();
+  equal(await server.locator("#detail tbody tr").count(), 4, "its components");
+  equal(await server.evaluate(() => document.activeElement.textContent), "oss02/disk:sdb", "the focus");
+  equal([...server.wrong, ...component.wrong].join("; "), "", "wrong");
+}));
+
 // The colour of note marks, and in how many pixels of the column at a time of a plot it is.
 const noteAt = (page, seconds, [from, to]) => page.evaluate(([at, start, end]) => {
   const probe = document.createElement("i");

@@ -2,7 +2,7 @@
 import { api, type Call, type Component, type DifferentFunction, type Incident, type Step } from "./api";
 import { acknowledge, comment, mute } from "./dialogs";
 import { save, tableOf } from "./download";
-import { byId, h, nameOf } from "./dom";
+import { byId, h, inTurn, nameOf, setText } from "./dom";
 import { addIncident, incidentOf, incidentsOf } from "./incidents";
 import { Plots, type Mark } from "./plots";
 import { change, current, rangeAt, rangeText } from "./state";
@@ -13,6 +13,8 @@ let plots: Plots | null = null;
 let shownKey = "";
 let end = Date.now();
 let turn = 0;
+let server: ServerView | null = null;
+let seek: (() => void) | null = null; /* looks for the metrics of the component, until there are some */
 
 const head = h("div", { class: "detail-head" });
 const below = h("div", { class: "detail-plots" });
@@ -128,22 +130,80 @@ function showIncident(i: Incident): void {
   ].filter((part): part is HTMLElement => part !== null));
 }
 
-async function showServer(name: string): Promise<void> {
-  const mine = turn;
-  head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), h("p", { class: "hint" }, "Loading its components"));
-  try {
-    const { components, more } = await api.components({ observer: name, limit: 500 });
-    if (mine !== turn) return;
-    const order = { critical: 0, warning: 1, ok: 2 };
-    components.sort((a, b) => order[a.level] - order[b.level] || Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)) || a.name.localeCompare(b.name, "en", { numeric: true }));
-    const reports = h("dl", { class: "facts" });
-    head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), reports, componentTable(components, more));
-    void showReports(name, reports);
-    const first = components.find((c) => c.level !== "ok") ?? components.find((c) => c.kind === "disk");
-    if (!current().component && first) showPlots(first.name, first.metrics);
-  } catch (error) {
-    if (mine === turn) head.lastElementChild!.textContent = `Its components cannot be shown: ${(error as Error).message}`;
+/** The components of a server. A verdict changes them in place, so that nothing moves under the pointer and no button loses the focus. */
+class ComponentTable {
+  readonly element: HTMLElement;
+  private readonly hint = h("p", { class: "hint" }, "Loading its components");
+  private readonly body = h("tbody", {});
+  private readonly rows = new Map<string, HTMLTableRowElement>();
+
+  constructor() {
+    this.element = h("div", { class: "wide tall" }, this.hint);
   }
+
+  show(components: Component[], more: boolean): void {
+    for (const [name, row] of this.rows) {
+      if (components.some((c) => c.name === name)) continue;
+      row.remove();
+      this.rows.delete(name);
+    }
+    for (const c of components) this.showRow(c);
+    setText(this.hint, !components.length ? "Nothing of this server has been compared yet." : more ? "There are more; search for them by name." : "");
+    this.hint.hidden = !this.hint.textContent;
+    const table = this.body.parentElement ?? h("table", {}, h("thead", {}, h("tr", {},
+      ...["component", "state", "against its peers", "compared with", "metrics"].map((t) => h("th", {}, t)))), this.body);
+    if (!components.length) table.remove();
+    else if (table.parentElement !== this.element) this.element.prepend(table);
+  }
+
+  /** What is known already is more than nothing. */
+  fail(sentence: string): void {
+    if (this.rows.size) return;
+    this.hint.hidden = false;
+    setText(this.hint, sentence);
+  }
+
+  private showRow(c: Component): void {
+    const old = this.rows.get(c.name), row = old ??
+      h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => change({ component: c.name }) }, nameOf(c.name))));
+    while (row.children.length > 1) row.lastElementChild!.remove();
+    row.append(h("td", {}, h("span", { class: `level ${c.level}` }, c.level)), h("td", { class: "number" }, c.ratio !== null ? ratioText(c.ratio) : "-"),
+      h("td", {}, c.group ?? "nothing"), h("td", {}, c.metrics.join(", ")));
+    if (old) return;
+    this.rows.set(c.name, row);
+    this.body.append(row);
+  }
+}
+
+/** The server that is shown. */
+class ServerView {
+  readonly load = inTurn(() => this.fetch());
+  private readonly reports = h("dl", { class: "facts" });
+  private readonly table = new ComponentTable();
+
+  constructor(readonly name: string) {
+    head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), this.reports, this.table.element);
+  }
+
+  private async fetch(): Promise<void> {
+    try {
+      const { components, more } = await api.components({ observer: this.name, limit: 500 });
+      if (this !== server) return;
+      const order = { critical: 0, warning: 1, ok: 2 };
+      components.sort((a, b) => order[a.level] - order[b.level] || Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)) || a.name.localeCompare(b.name, "en", { numeric: true }));
+      this.table.show(components, more);
+      void showReports(this.name, this.reports);
+      const first = components.find((c) => c.level !== "ok") ?? components.find((c) => c.kind === "disk");
+      if (!current().component && !plots && first) showPlots(first.name, first.metrics);
+    } catch (error) {
+      this.table.fail(`Its components cannot be shown: ${(error as Error).message}`);
+    }
+  }
+}
+
+function showServer(name: string): void {
+  if (server?.name !== name) server = new ServerView(name);
+  server.load();
 }
 
 /** How a server delivers: when it last did, how late it is, and whether its clock is right. */
@@ -157,18 +217,6 @@ async function showReports(name: string, list: HTMLElement): Promise<void> {
   } catch {
     /* its components are more than nothing */
   }
-}
-
-function componentTable(components: Component[], more: boolean): HTMLElement {
-  if (!components.length) return h("p", { class: "hint" }, "Nothing of this server has been compared yet.");
-  return h("div", { class: "wide tall" }, h("table", {},
-    h("thead", {}, h("tr", {}, ...["component", "state", "against its peers", "compared with", "metrics"].map((t) => h("th", {}, t)))),
-    h("tbody", {}, ...components.map((c) => h("tr", {},
-      h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => change({ component: c.name }) }, nameOf(c.name))),
-      h("td", {}, h("span", { class: `level ${c.level}` }, c.level)),
-      h("td", { class: "number" }, c.ratio !== null ? ratioText(c.ratio) : "-"),
-      h("td", {}, c.group ?? "nothing"), h("td", {}, c.metrics.join(", ")))))),
-    more ? h("p", { class: "hint" }, "There are more; search for them by name.") : null);
 }
 
 /** Onset and end of the trouble of a component, and statements of operators with their times. */
@@ -211,8 +259,8 @@ function onsetButton(component: string): HTMLButtonElement | null {
   return h("button", { type: "button", onclick: () => change({ range: rangeText(first - before, first + 2 * before) }) }, "Show the onset");
 }
 
-async function findPlots(component: string): Promise<void> {
-  const mine = turn;
+async function findPlots(component: string, mine: number): Promise<void> {
+  if (plots || mine !== turn) return;
   const incident = incidentOf(current().incident);
   try {
     const { components } = await api.components({ q: component, limit: 20 });
@@ -241,15 +289,20 @@ export function showDetail(again = false): void {
     turn++;
     plots?.destroy();
     plots = null;
+    seek = null;
     below.replaceChildren();
   }
+  if (s.incident !== null || s.server === null) server = null;
   if (incident) showIncident(incident);
   else if (s.incident !== null) void fetchIncident(s.incident);
-  else if (s.server !== null) void showServer(s.server);
+  else if (s.server !== null) showServer(s.server);
   else if (component !== null) head.replaceChildren(h("p", { class: "over" }, "Component"), h("h2", {}, nameOf(component)));
   else head.replaceChildren(h("p", { class: "welcome" }, WELCOME));
-  if (component !== null && !samePlots) void findPlots(component);
-  else if (plots) {
+  if (component !== null && !samePlots) {
+    const mine = turn;
+    seek = inTurn(() => findPlots(component, mine));
+    seek();
+  } else if (plots) {
     plots.marks = marksOf(plots.component);
     plots.redraw();
   }
@@ -263,6 +316,12 @@ async function fetchIncident(id: string): Promise<void> {
   } catch (error) {
     head.replaceChildren(h("p", { class: "hint" }, `Incident ${id} cannot be shown: ${(error as Error).message}`));
   }
+}
+
+/** There is another verdict: it may know components that the one before did not. A collector that has just begun knows none. */
+export function refresh(): void {
+  server?.load();
+  seek?.();
 }
 
 /** The data now reaches this time: plots of the last minutes move. */

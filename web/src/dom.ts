@@ -49,6 +49,23 @@ export function tip(text: string | null, x = 0, y = 0): void {
   element.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - box.height - 4))}px`;
 }
 
+/** Work that never runs twice at the same time: who asks meanwhile has it done once more afterwards. It must not throw. */
+export function inTurn(work: () => Promise<void>): () => void {
+  let running = false, again = false;
+  const run = async () => {
+    running = true;
+    do {
+      again = false;
+      await work();
+    } while (again);
+    running = false;
+  };
+  return () => {
+    again = true;
+    if (!running) void run();
+  };
+}
+
 /** How long a piece of work kept the main thread; tests and the curious read it from the timeline. */
 export function timed<T>(what: string, work: () => T): T {
   const start = performance.now();

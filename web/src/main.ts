@@ -2,7 +2,7 @@ import "uplot/dist/uPlot.min.css";
 import "./common.css";
 import "./page.css";
 import { api, ApiError, follow, type Incident, type Server, type Status } from "./api";
-import { advance, initDetail, recolourDetail, reload, showDetail } from "./detail";
+import { advance, initDetail, recolourDetail, refresh, reload, showDetail } from "./detail";
 import { acknowledge, comment, dialogOpen, help, mute, signIn } from "./dialogs";
 import { byId, choice, h, setText, timed, tip } from "./dom";
 import { initFleet, draw, recolourFleet, serverNames, showFleet, updateServers } from "./fleet";
@@ -297,7 +297,11 @@ addEventListener("limpet-incident", (event) => takeIncident((event as CustomEven
 showDetail();
 void fetchAll();
 follow({
-  status: takeStatus,
+  /* It comes at the beginning of the stream and after every verdict. */
+  status: (s) => {
+    takeStatus(s);
+    refresh();
+  },
   incident: takeIncident,
   fleet: takeFleet,
   opened: () => {
