@@ -125,6 +125,32 @@ static bool lane_any(const struct lane *l, int64_t first, int64_t end)
 	return table_builder_any(l->builder, first * l->params.win_shift, window_end(l, end - 1));
 }
 
+/* The number of windows `first` .. `end - 1` with data. */
+static uint32_t windows_with_data(const struct lane *l, int64_t first, int64_t end)
+{
+	uint32_t n = 0;
+
+	while (first < end) {
+		int64_t next;
+
+		if (lane_any(l, first, first + 1)) {
+			first++;
+			n++;
+			continue;
+		}
+		next = table_builder_next(l->builder, first * l->params.win_shift);
+		if (next == INT64_MAX)
+			break;
+		first = floor_div(next - l->params.win_size, l->params.win_shift) + 1;
+	}
+	return n;
+}
+
+uint32_t lane_n_before(const struct lane *l, int64_t first)
+{
+	return l->n_left + windows_with_data(l, l->left, first);
+}
+
 /* Compare the windows before `end`, and keep the results. */
 static int lane_keep(struct lane *l, int64_t end, struct lp_err *err)
 {
@@ -148,6 +174,8 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 	if (l->keeps_all)
 		return 0;
 	window_view_release(&l->last_view);
+	l->n_left = lane_n_before(l, window);
+	l->left = window > l->left ? window : l->left;
 	r = history_trim(&l->history, window, slot);
 	if (r == 0)
 		r = table_builder_trim(l->builder, slot - (int64_t)windows_context(l));
@@ -155,16 +183,19 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 }
 
 /* At an epoch, keep findings, determine peers again, and forget old data. If there was no data
- * since the last one, nothing changes. */
+ * since the last one, nothing changes, except that the findings of the first epoch are kept: they
+ * may leave the span before data arrives again. */
 static int lane_turn(struct lane *l, struct lp_err *err)
 {
+	bool any = lane_any(l, l->done - HORIZON_EPOCH, l->done);
 	int r = 0;
 
-	if (lane_any(l, l->done - HORIZON_EPOCH, l->done)) {
-		r = l->keeps_all ? 0 : windows_note(l, err);
-		if (r == 0)
-			r = lane_look(l, l->done, err);
+	if (!l->keeps_all && (any || !l->noted)) {
+		r = windows_note(l, err);
+		l->noted = true;
 	}
+	if (r == 0 && any)
+		r = lane_look(l, l->done, err);
 	return r < 0 ? r : lane_forget(l, err);
 }
 
@@ -216,7 +247,7 @@ static int lane_begin(struct lane *l, struct lp_err *err)
 	if (window_last(l) + 1 < epoch)
 		return 0;
 	r = lane_look(l, epoch, err);
-	l->done = first;
+	l->done = l->left = first;
 	/* Compare a few windows at a time, as later. All at once would need memory for all of their
 	 * slots. */
 	while (r == 0 && l->done < epoch) {

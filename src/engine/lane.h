@@ -35,6 +35,9 @@ struct lane {
 	int64_t final;	     /* the last slot before the watermark */
 	int64_t done;	     /* the first window that is not kept yet */
 	int64_t looked;	     /* the slot after the last one in which peers were determined */
+	int64_t left;	     /* the first window that has not left the span */
+	uint32_t n_left;     /* windows with data that have */
+	bool noted;	     /* findings were kept as episodes since the first epoch */
 	struct peers *peers; /* as of the last epoch; NULL: there has been none */
 	struct window_view last_view;  /* of the last windows that were compared since the epoch */
 	struct discover_memory memory; /* earlier decisions about observers */
@@ -55,6 +58,9 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err);
 
 /* The first window of which at least half may have values. */
 int64_t lane_window_origin(const struct lane *l);
+
+/* The number of windows with data before window `first` of the span. */
+uint32_t lane_n_before(const struct lane *l, int64_t first);
 
 /* The length of the data before the watermark. */
 int64_t lane_age_us(const struct lane *l);

@@ -284,9 +284,10 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 
 /* The kept results of one metric of a group, in the form of a comparison. */
 struct recalled {
-	int64_t first;	  /* window */
-	uint32_t n;	  /* windows, or samples */
-	int64_t *numbers; /* their numbers; tables may leave some out */
+	int64_t first;	   /* window */
+	uint32_t n;	   /* windows, or samples */
+	uint32_t n_before; /* windows with data before the first */
+	int64_t *numbers;  /* their numbers; tables may leave some out */
 	bool settled;
 	struct comparison c;
 	struct lp_series series;
@@ -333,7 +334,7 @@ static void recall_params(
 	k->c.unit = 1;
 	k->c.span = n;
 	k->c.settled = k->settled;
-	k->c.n_before = (uint32_t)(k->first - lane_window_origin(l));
+	k->c.n_before = k->n_before;
 	k->series.method = look->method;
 	if (!look->by_sample)
 		return;
@@ -408,7 +409,7 @@ static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t fir
 	struct findings *fs)
 {
 	int64_t slot = first * l->params.win_shift;
-	uint32_t n = windows_count(l, v, first);
+	uint32_t n = windows_count(l, v, first), n_before = lane_n_before(l, first);
 	int r = 0;
 
 	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
@@ -416,7 +417,7 @@ static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t fir
 			const struct comparison_look *look =
 				peers_get(l->peers, g, v->tables[t]->metric);
 			_cleanup_(recalled_release) struct recalled k = {
-				.first = first, .n = n, .settled = settled};
+				.first = first, .n = n, .n_before = n_before, .settled = settled};
 
 			bool varies = false;
 

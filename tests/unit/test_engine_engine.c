@@ -250,6 +250,43 @@ static void test_short_and_terrible(void **state)
 	rig_release(&r);
 }
 
+static void check_both(struct lp_engine *e)
+{
+	char *says = rig_says(e);
+
+	assert_non_null(strstr(says, "{\"component\":\"oss2/disk:sdb\""));
+	assert_non_null(strstr(says, "{\"component\":\"oss1/disk:sda\""));
+	free(says);
+}
+
+/* Two short recordings, longer apart than the span of the fast horizon: what each of them shows is
+ * named, also if the engine advanced in the time between them. */
+static void test_apart(void **state)
+{
+	const struct rig_fault one = {2, 1, 60, 180, 8}, other = {1, 0, 60, 200, 3};
+	struct lp_engine *once = rig_engine(&usual), *often = rig_engine(&usual);
+	struct rig early, late;
+
+	(void)state;
+	rig_init(&early, SERVERS, 240, &one, 41);
+	rig_init(&late, SERVERS, 200, &other, 42);
+	late.start_s += 3000;
+	rig_feed_all(&early, once, 240);
+	rig_feed_all(&late, once, 200);
+	rig_advance(once, 3200);
+	rig_feed_all(&early, often, 240);
+	for (uint32_t t = 100; t < 3000; t += 100)
+		rig_advance(often, t);
+	rig_feed_all(&late, often, 200);
+	rig_advance(often, 3200);
+	check_both(once);
+	check_both(often);
+	lp_engine_free(once);
+	lp_engine_free(often);
+	rig_release(&early);
+	rig_release(&late);
+}
+
 /* A fault that was named stays named, however much sound data follows, as long as its horizon
  * reaches back to it. */
 static void test_more_data(void **state)
@@ -523,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_lazy),
 		cmocka_unit_test(test_short_and_terrible),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_more_data),
 		cmocka_unit_test(test_short_and_mild),
 		cmocka_unit_test(test_sound),
