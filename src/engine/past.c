@@ -3,10 +3,13 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "detect/detect.h"
+#include "detect/load.h"
 #include "engine/setup.h"
+#include "explain/absence.h"
 #include "explain/explain.h"
 #include "explain/status.h"
 #include "model/identity.h"
+#include "model/metric_role.h"
 #include "model/quantity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -231,16 +234,92 @@ static bool tables_alone(struct lp_table *const *tables, uint32_t n)
 	return true;
 }
 
-/* Differences within the past are not reported. */
+/* A peak lasts as long as the time of which it is the maximum. If windows are shorter than that, a
+ * single slow request fills several of them. */
+static bool is_long_peak(const struct lp_table *t, int64_t window_us)
+{
+	const struct lp_metric *m =
+		t->n_components ? lp_metric_find(t->components[0]->kind, t->metric) : NULL;
+
+	return m && m->peak_s * US_PER_SEC > window_us;
+}
+
+static void tables_drop_peaks(struct lp_table **tables, uint32_t *n, int64_t window_us)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		if (is_long_peak(tables[i], window_us))
+			lp_table_free(tables[i]);
+		else
+			tables[kept++] = tables[i];
+	}
+	*n = kept;
+}
+
+/* Does a component do no more work than it did? */
+static bool is_loaded_alike(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	double own = load_work(v, f->component, f->first_us, f->last_us);
+	double before = load_work_of_peers(v, f->group, f->component, f->first_us, f->last_us);
+
+	return !(own > LOAD_MORE * before);
+}
+
+/* Does a difference from its own past prove that a component has a fault? Clients may send any
+ * amount of work, at any time, so neither the work nor what follows from it (round trips,
+ * congestion windows, retransmits, data that was not read, waits for a CPU) proves anything. It is
+ * a proof if requests to a device or calls take longer than their load explains, or if a device has
+ * errors that it did not have for the same work. */
+static bool past_proves(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const char *name = v->components[f->component]->kind;
+	const struct kind *kind = kind_find(name);
+	enum lp_role role = f->role ? f->role : lp_metric_role(name, v->tables[f->metric]->metric);
+
+	if (!f->culprit || f->explained_by_load || f->explained_by_idle ||
+		kind->peers_by == PEERS_BY_END)
+		return false;
+	if (role == LP_ROLE_TROUBLE)
+		return (kind->resource == RESOURCE_STORAGE || kind->resource == RESOURCE_NETWORK) &&
+			is_loaded_alike(v, f);
+	return role_is_time(role) || role == LP_ROLE_YIELD || role == LP_ROLE_HARM;
+}
+
+/* Without work there are no latencies. A component that is gone has no values of its work either.
+ */
+static bool is_only_idle(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return f->direction == LP_MARK_ABSENT &&
+		(role_is_time(f->role) || absence_of(v, f) == LP_GONE_WORK);
+}
+
+static bool past_proves_any(const struct lp_verdict *v, uint32_t component)
+{
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[i];
+
+		if (f->component == component && past_proves(v, f))
+			return true;
+	}
+	return false;
+}
+
+/* Differences within the past are not reported, and those that prove nothing accuse no component.
+ */
 static void findings_keep_now(struct lp_verdict *v)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->n_findings; i++) {
-		if (!past_is_row(v->components[v->findings[i].component]))
+		if (!past_is_row(v->components[v->findings[i].component]) &&
+			!is_only_idle(v, &v->findings[i]))
 			v->findings[n++] = v->findings[i];
 	}
 	v->n_findings = n;
+	for (uint32_t i = 0; i < n; i++)
+		v->findings[i].culprit = v->findings[i].direction == LP_MARK_ABSENT ||
+			(v->findings[i].culprit && past_proves_any(v, v->findings[i].component));
 }
 
 static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
@@ -268,8 +347,8 @@ static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
 			c->period_us == US_PER_DAY - US_PER_DAY % c->step_us
 				? "days before"
 				: "stretches of that length before",
-			"; a fault that is older does not show, and more servers make a better "
-			"comparison") < 0)
+			"; a fault that is older does not show, more or less work counts as none, "
+			"and more servers make a better comparison") < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	return r;
 }
@@ -367,6 +446,7 @@ int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *optio
 		return 0;
 	}
 	slots = (uint32_t)(c.length_us / c.step_us);
+	tables_drop_peaks(tables, &n, slots / 4 * c.step_us);
 	detect.params = (struct lp_params){.smooth = slots / 16 + 1,
 		.win_size = slots / 4,
 		.win_shift = slots / 8,

@@ -201,6 +201,35 @@ def test_one_host(directory):
     check(ran.code == 4 and "3 components" in ran.out, ran)
 
 
+def host_alone(path, change):
+    """A host that changes after three quarters of the time: {metric: factor, or value where it was 0}."""
+    rng = random.Random(6)
+    usual = {"disk:sda await": 5, "disk:sda wr_sec": 8000, "net:eth0 rxbyt": 4e6, "net:eth0 rxerr": 0}
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(400):
+            for name, value in usual.items():
+                by = change.get(name.split()[1], 1) if i >= 300 else 1
+                value = value * by * rng.lognormvariate(0, .1) if value else by - 1
+                f.write(f"{1794268800 + i},web1/{name.replace(' ', ',')},{value:.3f}\n")
+    return path
+
+
+def test_one_host_with_more_work(directory):
+    """the past accuses a host of slowness that its load does not explain and of errors, never of more or less work"""
+    def status(**change):
+        return limpet("diagnose", "--json", host_alone(directory + "/host.csv", change), env=PLAIN)
+    for well in ({}, {"rxbyt": 20}, {"rxbyt": .05}, {"wr_sec": 6}, {"wr_sec": 0, "await": 0}, {"wr_sec": 6, "rxbyt": 6, "await": 5},
+                 {"rxbyt": 6, "rxerr": 30}):
+        ran = status(**well)
+        verdict = json.loads(ran.out)
+        check(ran.code == 0 and not verdict["incidents"], (well, verdict["headline"]))
+        check("more or less work counts as none" in verdict["notes"][0], verdict["notes"])
+    for bad_, what in (({"await": 4}, "web1/disk:sda"), ({"rxerr": 30}, "web1/net:eth0")):
+        ran = status(**bad_)
+        check(ran.code == 1 and [s["component"] for s in json.loads(ran.out)["suspects"]] == [what], (bad_, ran))
+
+
 def test_doctor(directory):
     """doctor says what works here, and what to do if it does not"""
     out = good("doctor", env=PLAIN)
