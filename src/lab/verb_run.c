@@ -98,7 +98,7 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 		return lp_err_set(err, -EINVAL,
 			"name a plan: --plan FILE, or a built-in plan (see 'limpet help lab run')");
 	if (!opt->list && !opt->output)
-		return lp_err_set(err, -EINVAL, "-o DIR is missing, the directory for recordings");
+		return lp_err_set(err, -EINVAL, "name a directory for the recordings with -o DIR");
 	if (!opt->tries)
 		opt->tries = TRIES_DEFAULT;
 	if (opt->tries > TRIES_MAX)

@@ -62,7 +62,7 @@ def test_parts(_):
 def test_usage(directory):
     """Wrong usage and bad plans are named."""
     bad(2, "name a plan", "lab", "run")
-    bad(2, "-o DIR is needed", "lab", "run", "--plan", "quick")
+    bad(2, "with -o DIR", "lab", "run", "--plan", "quick")
     bad(2, "unexpected argument", "lab", "run", "--plan", "quick", "more")
     bad(2, "'3/2' is not like 1/2", "lab", "run", "--plan", "quick", "--list", "--part", "3/2")
     bad(2, "none of the plan's experiments", "lab", "run", "--plan", "quick", "--list", "--only", "x")
