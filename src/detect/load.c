@@ -9,6 +9,7 @@
 #include "base/slices.h"
 #include "detect/compare/compare.h"
 #include "detect/mild.h"
+#include "detect/traffic.h"
 #include "model/metric_role.h"
 #include "model/table_view.h"
 #include <errno.h>
@@ -17,9 +18,6 @@
 #include <string.h>
 
 #define LOAD_LESS 0.5
-
-/* The kind of component through which a server receives its work. */
-#define INTERFACE "net"
 
 /* Enough peers to know how much work is usual. */
 #define PEERS_MAX 64
@@ -56,8 +54,8 @@ static double work_done(const struct lp_verdict *v, uint32_t component, const ch
 	return total;
 }
 
-/* The unit of the work of a component: that of its first work metric. */
-static const char *work_unit(const struct lp_verdict *v, uint32_t component)
+/* That of its first work metric. */
+const char *load_unit(const struct lp_verdict *v, uint32_t component)
 {
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		if (v->row_of[t][component] != UINT32_MAX && is_work(v->tables[t]))
@@ -68,7 +66,7 @@ static const char *work_unit(const struct lp_verdict *v, uint32_t component)
 
 double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
-	const char *unit = work_unit(v, component);
+	const char *unit = load_unit(v, component);
 
 	return unit && last_us > first_us ? work_done(v, component, unit, first_us, last_us) : NAN;
 }
@@ -113,12 +111,12 @@ double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t c
 	return n ? median_of(peers, n) : NAN;
 }
 
-/* The amount of work that is negligible, summed over all metrics of that unit. */
-static double work_floor(const struct lp_verdict *v, uint32_t group, const char *unit)
+double load_floor(const struct lp_verdict *v, uint32_t group, uint32_t component)
 {
+	const char *unit = load_unit(v, component);
 	double floor = 0;
 
-	for (uint32_t t = 0; t < v->n_tables; t++) {
+	for (uint32_t t = 0; unit && t < v->n_tables; t++) {
 		const struct lp_metric *m = group_metric(v, group, v->tables[t]->metric);
 
 		if (m && m->role == LP_ROLE_WORK && !strcmp(v->tables[t]->unit, unit))
@@ -127,65 +125,27 @@ static double work_floor(const struct lp_verdict *v, uint32_t group, const char 
 	return floor;
 }
 
-/* The work of a member of a group from `first` to `last` divided by that of its peers; NaN:
- * unknown. */
-static double member_load(
-	const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first, int64_t last)
+double load_of_member(const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first_us,
+	int64_t last_us)
 {
 	const struct lp_peer_group *g = &v->groups[group];
-	const char *unit = work_unit(v, g->members[member]);
+	const char *unit = load_unit(v, g->members[member]);
 	double peers[PEERS_MAX], own, usual, floor;
 	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1;
 
 	if (!unit)
 		return NAN;
-	own = work_done(v, g->members[member], unit, first, last);
+	own = work_done(v, g->members[member], unit, first_us, last_us);
 	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
 		if (i == member)
 			continue;
-		peers[n] = work_done(v, g->members[i], unit, first, last);
+		peers[n] = work_done(v, g->members[i], unit, first_us, last_us);
 		n += !isnan(peers[n]);
 	}
 	/* A little more than nothing is not infinitely much. */
-	floor = work_floor(v, group, unit);
+	floor = load_floor(v, group, g->members[member]);
 	usual = median_of(peers, n) + floor;
 	return usual > 0 ? (own + floor) / usual : NAN;
-}
-
-static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
-{
-	return !strcmp(v->components[a]->observer, v->components[b]->observer);
-}
-
-static bool is_interface(const struct lp_verdict *v, uint32_t component)
-{
-	return !strcmp(v->components[component]->kind, INTERFACE);
-}
-
-/* The same for the traffic of a finding's observer, if its interfaces were recorded. */
-static double traffic_load(const struct lp_verdict *v, const struct lp_finding *f)
-{
-	double most = NAN;
-
-	for (uint32_t g = 0; g < v->n_groups; g++) {
-		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
-			uint32_t c = v->groups[g].members[m];
-
-			if (same_observer(v, c, f->component) && is_interface(v, c))
-				most = fmax(most, member_load(v, g, m, f->first_us, f->last_us));
-		}
-	}
-	return most;
-}
-
-/* Does the load of a component come from clients? Servers of a file system get their load through
- * the network: if less than half of the additional work came that way, a process on the server
- * itself causes it. */
-static bool load_is_given(const struct lp_verdict *v, const struct lp_finding *f)
-{
-	double traffic = traffic_load(v, f);
-
-	return isnan(traffic) || traffic - 1 >= (f->load_ratio - 1) / 2;
 }
 
 static enum lp_role finding_role(const struct lp_verdict *v, const struct lp_finding *f)
@@ -201,56 +161,11 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 		!f->explained_by_load && !f->explained_by_idle;
 }
 
-/* The work of all interfaces of a component's observer; NaN: nothing is known. */
-static double traffic_of(const struct lp_verdict *v, uint32_t component, const char *unit,
-	int64_t first, int64_t last, uint32_t *ret_interfaces)
-{
-	double total = NAN;
-
-	*ret_interfaces = 0;
-	for (uint32_t c = 0; c < v->n_components; c++) {
-		double work;
-
-		if (!is_interface(v, c) || !same_observer(v, c, component))
-			continue;
-		work = work_done(v, c, unit, first, last);
-		if (isnan(work))
-			continue;
-		total = (isnan(total) ? 0 : total) + work;
-		++*ret_interfaces;
-	}
-	return total;
-}
-
-/* Does an interface only carry what another one of its observer usually does? If one link of a bond
- * is down, or the traffic is divided in another way, all interfaces together carry no more than
- * those of the peers. */
-static bool traffic_moved(const struct lp_verdict *v, const struct lp_finding *f)
-{
-	const struct lp_peer_group *g = &v->groups[f->group];
-	const char *unit = work_unit(v, f->component);
-	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1, n_interfaces;
-	double peers[PEERS_MAX], own, floor;
-
-	if (!unit || !is_interface(v, f->component))
-		return false;
-	own = traffic_of(v, f->component, unit, f->first_us, f->last_us, &n_interfaces);
-	if (n_interfaces < 2)
-		return false;
-	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
-		if (same_observer(v, g->members[i], f->component))
-			continue;
-		peers[n] =
-			traffic_of(v, g->members[i], unit, f->first_us, f->last_us, &n_interfaces);
-		n += !isnan(peers[n]);
-	}
-	floor = work_floor(v, f->group, unit);
-	return n && own + floor <= LOAD_MORE * (median_of(peers, n) + floor);
-}
-
 /* More work alone does not make a culprit. It does if the component is slower than its load
- * explains, or if it is traffic that the other components of its observer do not have, and that did
- * not come from another of its interfaces. */
+ * explains; if it is traffic that the other components of its observer do not have, and that did
+ * not come from another of its interfaces; or if it is work of a disk that the interfaces did not
+ * carry.
+ */
 static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_metric *m = group_metric(v, f->group, v->tables[f->metric]->metric);
@@ -261,12 +176,15 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 
 		slow |= o->component == f->component && is_slow(v, o);
 		others_work_more |= o->component != f->component && o->group != f->group &&
-			same_observer(v, o->component, f->component) &&
+			traffic_same_observer(v, o->component, f->component) &&
 			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE &&
 			o->ratio > LOAD_MORE;
 	}
-	return slow ||
-		(m && !strcmp(m->resource, "network") && !others_work_more && !traffic_moved(v, f));
+	if (slow || !m)
+		return slow;
+	if (!strcmp(m->resource, "network"))
+		return !others_work_more && !traffic_moved(v, f);
+	return !strcmp(m->resource, "storage") && traffic_lacks(v, f);
 }
 
 /* For mild findings the effect of the load counts exactly; a component with half the work of its
@@ -279,7 +197,7 @@ static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f
 		return f->load_ratio < LOAD_LESS ||
 			(f->load_ratio > 1 && f->ratio < MILD_RATIO_LEAST * f->load_ratio);
 	return f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
-		f->ratio <= LOAD_SLACK * f->load_ratio && load_is_given(v, f);
+		f->ratio <= LOAD_SLACK * f->load_ratio && traffic_brings(v, f);
 }
 
 /* Idle moments: without requests the wait is 0, so a component with work in every second looks slow
@@ -389,7 +307,7 @@ int load_judge(struct lp_verdict *v)
 		/* Whole observers and classes were already judged as such. */
 		if (!role_is_slowness(role) || f->whole || f->crowd)
 			continue;
-		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
+		f->load_ratio = load_of_member(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = load_explains(v, f);
 		f->explained_by_idle = !f->explained_by_load && role == LP_ROLE_LATENCY &&
 			f->direction == LP_MARK_ABOVE && load_idle_explains(v, f);

@@ -13,6 +13,9 @@
  * unit; NaN: unknown. */
 double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
+/* The unit of a component's work; NULL: it has none. */
+const char *load_unit(const struct lp_verdict *v, uint32_t component);
+
 /* The share of the samples in that time in which it has work; NaN: unknown. */
 double load_active(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
@@ -20,6 +23,15 @@ double load_active(
 /* The median work of the other members of a group; NaN: unknown. */
 double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
 	int64_t first_us, int64_t last_us);
+
+/* The amount of work of a component of this group that is negligible, summed over all metrics of
+ * its unit. */
+double load_floor(const struct lp_verdict *v, uint32_t group, uint32_t component);
+
+/* The work of a member of a group divided by that of the other members, with the negligible amount
+ * added to both; NaN: unknown. */
+double load_of_member(const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first_us,
+	int64_t last_us);
 
 /* Is a finding's latency above that of its peers only because they were idle, i.e. is it like
  * theirs while there is work? False if limpet cannot decide that. */

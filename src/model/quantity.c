@@ -105,6 +105,13 @@ static void scaled_write(double value, const struct scale *s, char *buf)
 	digits_write(value * s->factor / step_size(step, s), step->unit, s->per, buf);
 }
 
+double quantity_bytes(const char *unit)
+{
+	const struct scale *s = scale_find(unit);
+
+	return s && s->steps == bytes ? s->factor : NAN;
+}
+
 double quantity_unit_size(double value, const char *unit)
 {
 	const struct scale *s = scale_find(unit);

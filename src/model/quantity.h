@@ -24,6 +24,10 @@ const char *quantity_format_tick(double value, const char *unit, char buf[QUANTI
  * seconds. Multiples of it, and simple fractions, are written as round numbers. */
 double quantity_unit_size(double value, const char *unit);
 
+/* The bytes (or bytes per second) in one of `unit`, e.g. 512 for "sectors/s"; NaN if it does not
+ * count bytes. */
+double quantity_bytes(const char *unit);
+
 /* Append the text of quantity_format() to a string. */
 void quantity_add(struct strbuf *sb, double value, const char *unit);
 

@@ -1,0 +1,27 @@
+/* Where work comes from: servers of a file system receive theirs through their network interfaces,
+ * so a disk's work that no interface carried is that of a program on the server itself.
+ *
+ * Interfaces that were not recorded decide nothing.
+ */
+#ifndef DETECT_TRAFFIC_H
+#define DETECT_TRAFFIC_H
+
+#include <limpet/verdict.h>
+
+/* Are two components of one observer? */
+bool traffic_same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b);
+
+/* Did the additional work of a finding's component (its `load_ratio`) come from clients? At least
+ * half of it must show on an interface of its observer. True if no interface was recorded. */
+bool traffic_brings(const struct lp_verdict *v, const struct lp_finding *f);
+
+/* Is a finding about an interface that only carries what another one of its observer usually does?
+ * If one link of a bond is down, or the traffic is divided in another way, all interfaces together
+ * carry no more than those of the peers. */
+bool traffic_moved(const struct lp_verdict *v, const struct lp_finding *f);
+
+/* Is a finding about a disk that does work for its server's clients, and at least as much again
+ * that no client can have asked for? */
+bool traffic_lacks(const struct lp_verdict *v, const struct lp_finding *f);
+
+#endif
