@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "model/hosts.h"
 #include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
@@ -106,18 +107,112 @@ static bool speaks_of_loss(const struct explain_context *ctx, uint32_t table, ui
 		(f->metric == table && f->direction == LP_MARK_ABOVE);
 }
 
+/* Retransmits count at both ends of a connection. An end is not accused of those that the other end
+ * explains: something on the other side of the connections lost this many times more. */
+#define FAR_TIMES 2.0
+
+/* Does the observer of pooled connections accept them? Others see them from the other end. */
+static bool accepts(const struct connection *c)
+{
+	return c->end == CONNECTION_PEERS ? c->out : !c->out;
+}
+
+/* A finding that indicates loss. */
+struct excess {
+	uint32_t finding;
+	double more;		  /* retransmits beyond those of its peers in its time */
+	struct connection pooled; /* `end` is CONNECTION_REMOTE if it is not pooled */
+};
+
+static struct excess excess_of(const struct lp_verdict *v, uint32_t finding, double more)
+{
+	struct excess e = {.finding = finding, .more = more};
+
+	if (!connection_parse(v->components[v->findings[finding].component], &e.pooled))
+		e.pooled.end = CONNECTION_REMOTE;
+	return e;
+}
+
+/* Are they pooled rows of two observers, one of which accepts connections and one opens them? */
+static bool are_opposite(const struct connection *a, const struct connection *b)
+{
+	return a->end != CONNECTION_REMOTE && b->end != CONNECTION_REMOTE &&
+		a->servers == b->servers && accepts(a) != accepts(b) &&
+		strcmp(a->observer, b->observer) != 0;
+}
+
+static int compare_excesses(const void *a, const void *b)
+{
+	const struct excess *x = a, *y = b;
+
+	if (x->more != y->more)
+		return x->more > y->more ? -1 : 1;
+	return x->finding < y->finding ? -1 : 1;
+}
+
+/* Does what `far` lost include what `f` lost? */
+static bool explains_far_end(
+	const struct explain_context *ctx, const struct excess *far, const struct excess *f)
+{
+	const struct lp_verdict *v = ctx->v;
+	const struct lp_finding *a = &v->findings[far->finding], *b = &v->findings[f->finding];
+
+	return ctx->facts[far->finding].fate == FATE_CULPRIT && far->more >= FAR_TIMES * f->more &&
+		are_opposite(&far->pooled, &f->pooled) &&
+		times_overlap(a->first_us, a->last_us, b->first_us, b->last_us);
+}
+
+/* The greatest losses come first, so that what is explained explains nothing itself. */
+static void far_ends_filter(struct explain_context *ctx, struct excess *excesses, uint32_t n)
+{
+	qsort(excesses, n, sizeof(*excesses), compare_excesses);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			if (!explains_far_end(ctx, &excesses[k], &excesses[i]))
+				continue;
+			ctx->facts[excesses[i].finding].fate = FATE_ASIDE;
+			break;
+		}
+	}
+}
+
+/* Set findings aside that are not about steady loss, and then those that the far end explains. */
+static void findings_filter(
+	struct explain_context *ctx, uint32_t table, uint64_t *keys, struct excess *excesses)
+{
+	const struct lp_verdict *v = ctx->v;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[i];
+		uint32_t row = v->row_of[table][f->component];
+		double own;
+
+		if (!speaks_of_loss(ctx, table, i))
+			continue;
+		if (!loss_is_seen(ctx, table, f, keys)) {
+			ctx->facts[i].fate = FATE_ASIDE;
+			continue;
+		}
+		own = row_losses(v->tables[table], row, f).rate;
+		if (!isnan(own))
+			excesses[n++] =
+				excess_of(v, i, own - peers_losses(ctx, table, f, keys).rate);
+	}
+	far_ends_filter(ctx, excesses, n);
+}
+
 int loss_filter(struct explain_context *ctx, struct lp_err *err)
 {
 	const struct lp_verdict *v = ctx->v;
 	uint32_t table = table_find(v, RETRANS);
 	_cleanup_free_ uint64_t *keys = calloc(4 * ((size_t)v->n_components + 1), sizeof(*keys));
+	_cleanup_free_ struct excess *excesses =
+		calloc((size_t)v->n_findings + 1, sizeof(*excesses));
 
-	if (!keys)
+	if (!keys || !excesses)
 		return lp_err_sys(err, -ENOMEM, "cannot look for lost packets");
-	for (uint32_t i = 0; table < v->n_tables && i < v->n_findings; i++) {
-		if (speaks_of_loss(ctx, table, i) &&
-			!loss_is_seen(ctx, table, &v->findings[i], keys))
-			ctx->facts[i].fate = FATE_ASIDE;
-	}
+	if (table < v->n_tables)
+		findings_filter(ctx, table, keys, excesses);
 	return 0;
 }

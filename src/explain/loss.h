@@ -1,4 +1,5 @@
-/* Distinguishes occasional packet loss from steady loss. */
+/* Distinguishes occasional packet loss from steady loss, and the end that loses packets from the
+ * other one. */
 #ifndef EXPLAIN_LOSS_H
 #define EXPLAIN_LOSS_H
 
@@ -7,7 +8,12 @@
 /* Set findings about congestion windows and retransmits aside if the retransmits show no steady
  * loss. Connections with little traffic do not open their window again, so a single old loss shows
  * for hours; and a queue that is full for a moment loses many packets at once. Without records of
- * retransmits the window decides, as in the papers. */
+ * retransmits the window decides, as in the papers.
+ *
+ * Also set those of an observer aside whose connections lead to another one that loses at least
+ * twice as many packets at the same time: a client that uses mostly the server that loses packets
+ * retransmits more than other clients. If it loses packets itself, too, that shows when the other
+ * is repaired. */
 int loss_filter(struct explain_context *ctx, struct lp_err *err);
 
 #endif
