@@ -93,18 +93,12 @@ bool traffic_moved(const struct lp_verdict *v, const struct lp_finding *f)
 	return n && own + floor <= LOAD_MORE * (median_of(peers, n) + floor);
 }
 
-/* Bytes through the interfaces of a finding's observer, and through those of its peers; NaN:
- * unknown. */
-struct bytes {
-	double own, usual;
-};
-
-static void bytes_add(struct bytes *b, const struct lp_verdict *v, const struct lp_finding *f,
-	uint32_t group, uint32_t component)
+static void traffic_add(struct traffic *b, const struct lp_verdict *v, uint32_t group,
+	uint32_t component, int64_t first_us, int64_t last_us)
 {
 	double unit = quantity_bytes(load_unit(v, component));
-	double own = load_work(v, component, f->first_us, f->last_us);
-	double usual = load_work_of_peers(v, group, component, f->first_us, f->last_us);
+	double own = load_work(v, component, first_us, last_us);
+	double usual = load_work_of_peers(v, group, component, first_us, last_us);
 
 	if (isnan(own))
 		return;
@@ -112,19 +106,46 @@ static void bytes_add(struct bytes *b, const struct lp_verdict *v, const struct 
 	b->usual = (isnan(b->usual) ? 0 : b->usual) + usual * unit;
 }
 
-static struct bytes traffic_bytes(const struct lp_verdict *v, const struct lp_finding *f)
+struct traffic traffic_of_observer(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
-	struct bytes b = {NAN, NAN};
+	struct traffic b = {NAN, NAN};
 
 	for (uint32_t g = 0; g < v->n_groups; g++) {
 		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
 			uint32_t c = v->groups[g].members[m];
 
-			if (is_interface(v, c) && traffic_same_observer(v, c, f->component))
-				bytes_add(&b, v, f, g, c);
+			if (is_interface(v, c) && traffic_same_observer(v, c, component))
+				traffic_add(&b, v, g, c, first_us, last_us);
 		}
 	}
 	return b;
+}
+
+/* Does another component than an interface do more work than its peers? */
+static bool works_more(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
+{
+	for (uint32_t g = 0; g < v->n_groups; g++) {
+		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
+			uint32_t c = v->groups[g].members[m];
+
+			if (!is_interface(v, c) && traffic_same_observer(v, c, component) &&
+				load_of_member(v, g, m, first_us, last_us) > LOAD_MORE)
+				return true;
+		}
+	}
+	return false;
+}
+
+double traffic_excess(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
+{
+	struct traffic b = traffic_of_observer(v, component, first_us, last_us);
+
+	if (!(b.own > b.usual) || works_more(v, component, first_us, last_us))
+		return 0;
+	return 1 - b.usual / b.own;
 }
 
 /* A server with a cold cache reads from its disk what its peers read from memory, and a backup of a
@@ -135,10 +156,10 @@ bool traffic_lacks(const struct lp_verdict *v, const struct lp_finding *f)
 	double unit = quantity_bytes(load_unit(v, f->component));
 	double own = load_work(v, f->component, f->first_us, f->last_us);
 	double usual = load_work_of_peers(v, f->group, f->component, f->first_us, f->last_us);
-	struct bytes traffic;
+	struct traffic traffic;
 
 	if (!(usual >= load_floor(v, f->group, f->component) && own >= LOCAL_LOAD * usual))
 		return false;
-	traffic = traffic_bytes(v, f);
+	traffic = traffic_of_observer(v, f->component, f->first_us, f->last_us);
 	return traffic.usual >= CARRIED_SHARE * usual * unit && (own - usual) * unit > traffic.own;
 }

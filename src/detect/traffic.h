@@ -24,4 +24,18 @@ bool traffic_moved(const struct lp_verdict *v, const struct lp_finding *f);
  * that no client can have asked for? */
 bool traffic_lacks(const struct lp_verdict *v, const struct lp_finding *f);
 
+/* Bytes per second that all interfaces of an observer receive and send; NaN: unknown. */
+struct traffic {
+	double own, usual; /* its own, and those of its peers */
+};
+
+/* The traffic of a component's observer in that time. */
+struct traffic traffic_of_observer(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
+
+/* The part of it that its peers do not have, as a share of its own, if none of the observer's other
+ * components does more work than its peers: clients did not ask for it. 0: none, or unknown. */
+double traffic_excess(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
+
 #endif

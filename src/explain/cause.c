@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/group/verdict_tables.h"
+#include "detect/traffic.h"
 #include "explain/behaviour.h"
 #include "explain/evidence.h"
 #include "explain/excess_traffic.h"
@@ -290,6 +291,10 @@ static const struct cause *own_cause(
 		return behaviour_cause(ctx, behaviour);
 	if (together)
 		signs = observer_signs(ctx, by, s, resource);
+	/* Traffic that fills a link need not be a multiple of the peers' to explain lost packets.
+	 */
+	if (resource == RESOURCE_NETWORK)
+		grow(&signs.excess, traffic_excess(ctx->v, s->component, s->first_us, s->last_us));
 	for (uint32_t i = ctx->first_of[s->component];
 		!together && i < ctx->first_of[s->component + 1]; i++)
 		add_sign(ctx, &signs, ctx->by_component[i]);

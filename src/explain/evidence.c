@@ -186,6 +186,39 @@ static void add_load(
 	}
 }
 
+/* Is a finding about more traffic of an observer's interfaces? */
+static bool is_more_traffic(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return f->direction == LP_MARK_ABOVE && !strcmp(v->components[f->component]->kind, "net") &&
+		lp_metric_role("net", v->tables[f->metric]->metric) == LP_ROLE_WORK;
+}
+
+struct traffic evidence_traffic(const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	const struct traffic none = {NAN, NAN};
+
+	if (strcmp(s->cause, cause_network_hog.name) != 0)
+		return none;
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		if (is_more_traffic(v, &v->findings[i]) &&
+			traffic_same_observer(v, v->findings[i].component, s->component))
+			return none;
+	}
+	return traffic_of_observer(v, s->component, s->first_us, s->last_us);
+}
+
+static void add_traffic(struct strbuf *sb, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	struct traffic t = evidence_traffic(v, s);
+
+	if (!(t.own > t.usual))
+		return;
+	strbuf_puts(sb, "its server's interfaces carry ");
+	quantity_add(sb, t.own, "bytes/s");
+	strbuf_puts(sb, ", those of its peers ");
+	quantity_add(sb, t.usual, "bytes/s");
+}
+
 static bool is_told(const struct lp_suspect *s, const char *text)
 {
 	for (uint32_t i = 0; text && i < s->n_evidence; i++) {
@@ -323,6 +356,10 @@ int evidence_fill(
 	}
 	if (r == 0) {
 		add_load(&sb, ctx, s);
+		r = take_measured(s, &cap, &sb, true);
+	}
+	if (r == 0) {
+		add_traffic(&sb, ctx->v, s);
 		r = take_measured(s, &cap, &sb, true);
 	}
 	if (r == 0)

@@ -1,6 +1,7 @@
 #include "report/verdict_evidence.h"
 
 #include "base/array.h"
+#include "explain/evidence.h"
 #include "model/metric_role.h"
 #include "model/naming.h"
 #include "model/quantity.h"
@@ -207,6 +208,27 @@ static int add_load(struct table *t, const struct lp_suspect *s)
 	return 0;
 }
 
+static int add_traffic(struct table *t, const struct lp_suspect *s)
+{
+	struct traffic traffic = evidence_traffic(t->v, s);
+	char peers[QUANTITY_TEXT_MAX];
+	struct row *row;
+
+	if (!(traffic.own > traffic.usual))
+		return 0;
+	row = add_row(t);
+	if (!row)
+		return -ENOMEM;
+	strcpy(row->label, "traffic"); /* NOLINT: it fits */
+	quantity_format(traffic.own, "bytes/s", row->own);
+	quantity_format(traffic.usual, "bytes/s", peers);
+	drop_unit(peers, row->own);
+	snprintf(row->peers, sizeof(row->peers), "%s %s", t->v->past ? "before" : "peers", peers);
+	quantity_format_ratio(traffic.own / traffic.usual, row->ratio);
+	row->remark = "all interfaces, received and sent";
+	return 0;
+}
+
 static int add_suspect(struct table *t, const struct lp_suspect *s, bool named)
 {
 	const struct lp_identity *of = named ? t->v->components[s->component] : NULL;
@@ -331,6 +353,8 @@ int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct l
 			r = add_suspect(&t, s, in->n_components > 1);
 		if (r == 0 && i == 0 && lead)
 			r = add_load(&t, lead);
+		if (r == 0 && i == 0 && lead)
+			r = add_traffic(&t, lead);
 	}
 	join_ends(&t);
 	if (r == 0)

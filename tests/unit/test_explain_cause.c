@@ -125,6 +125,49 @@ static void test_retransmits_and_errors(void **state)
 	rig_release(&r);
 }
 
+/* The level of a metric of all components whose names contain a text. */
+static void set_levels(const struct rig *r, const char *text, const char *metric, double value)
+{
+	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
+
+	for (uint32_t c = 0; c < t->n_components; c++) {
+		for (uint32_t i = 0; i < t->n_slots; i++) {
+			if (strstr(t->components[c]->text, text))
+				t->values[(size_t)c * t->n_slots + i] = value;
+		}
+	}
+}
+
+/* Traffic that is less than twice that of the peers is no finding, but it can fill a link, and then
+ * packets are lost. */
+static void test_full_link(void **state)
+{
+	static const struct {
+		double received, written; /* its peers: 10 */
+		const char *cause;
+	} cases[] = {
+		{10, 10, "packet-loss"},
+		{12, 10, "packet-loss"}, /* a sixth: too little to be the reason */
+		{19, 10, "network-hog"}, {19, 19, "packet-loss"}, /* clients write more there */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_cluster(&r);
+		rig_metric(&r, "tcp", "retrans");
+		set_levels(&r, "/net:eth0", "rxbyt", 1e7);
+		set_levels(&r, "/disk:sdb", "wr_sec", 1e7);
+		set_levels(&r, "oss2/net:eth0", "rxbyt", 1e6 * cases[i].received);
+		set_levels(&r, "oss2/disk:sdb", "wr_sec", 1e6 * cases[i].written);
+		rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
+		rig_explain(&r);
+		assert_string_equal(rig_cause(&r, "oss2/tcp:10.0.1.1:in"), cases[i].cause);
+		rig_release(&r);
+	}
+}
+
 /* A small congestion window with retransmits beside it, and one that nothing is sent again for. */
 static void test_windows_without_loss(void **state)
 {
@@ -180,6 +223,7 @@ static void test_flooded_link(void **state)
 
 		make_cluster(&r);
 		rig_metric(&r, "tcp", "retrans");
+		set_levels(&r, "/net:eth0", "rxbyt", 1e6);
 		find_above(&r, "oss2/net:eth0", "rxbyt", cases[i].times);
 		rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
 		rig_explain(&r);
@@ -488,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_calls_and_devices),
 		cmocka_unit_test(test_retransmits_and_errors),
+		cmocka_unit_test(test_full_link),
 		cmocka_unit_test(test_windows_without_loss),
 		cmocka_unit_test(test_passing_window),
 		cmocka_unit_test(test_flooded_link),
