@@ -122,30 +122,36 @@ struct traffic traffic_of_observer(
 	return b;
 }
 
-/* Does another component than an interface do more work than its peers? */
-static bool works_more(
+/* The most that any component of the observer but its interfaces works, as a multiple of its peers;
+ * at least 1. */
+static double load_beside(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
+	double most = 1;
+
 	for (uint32_t g = 0; g < v->n_groups; g++) {
 		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
 			uint32_t c = v->groups[g].members[m];
 
-			if (!is_interface(v, c) && traffic_same_observer(v, c, component) &&
-				load_of_member(v, g, m, first_us, last_us) > LOAD_MORE)
-				return true;
+			if (!is_interface(v, c) && traffic_same_observer(v, c, component))
+				most = fmax(most, load_of_member(v, g, m, first_us, last_us));
 		}
 	}
-	return false;
+	return most;
 }
 
+/* Clients that ask more of a server than of its peers make its disks and its interfaces work more,
+ * by the same factor: file systems that keep several copies send each request on. */
 double traffic_excess(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
 	struct traffic b = traffic_of_observer(v, component, first_us, last_us);
+	double asked;
 
-	if (!(b.own > b.usual) || works_more(v, component, first_us, last_us))
+	if (!(b.own > b.usual))
 		return 0;
-	return 1 - b.usual / b.own;
+	asked = b.usual * load_beside(v, component, first_us, last_us);
+	return fmax(1 - asked / b.own, 0);
 }
 
 /* A server with a cold cache reads from its disk what its peers read from memory, and a backup of a

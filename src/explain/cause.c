@@ -25,6 +25,7 @@ struct signs {
 	double delay;	 /* of round trips, as measured by the observer itself */
 	double messages; /* of whole requests and responses, whatever the reason for the delay */
 	double excess;	 /* see excess_traffic.h: a share, not a size */
+	double unasked;	 /* of that, what clients did not ask for: traffic.h */
 };
 
 static void grow(double *sign, double size)
@@ -135,9 +136,10 @@ static const struct cause *network_cause(const struct signs *s)
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
 		return &cause_network_hog;
 	/* A full link causes retransmits, and also a small congestion window if that is by far the
-	 * smaller asymmetry. */
+	 * smaller asymmetry, or if no client asked for most of the traffic. */
 	if (s->excess >= EXCESS_TRAFFIC_SHARE &&
-		(s->congestion <= 0 || !outranks(s->congestion, s->work)))
+		(s->congestion <= 0 || !outranks(s->congestion, s->work) ||
+			s->unasked > EXCESS_TRAFFIC_MOST))
 		return &cause_network_hog;
 	/* Loss does not delay other packets. A queue in front of a slow link causes both.
 	 */
@@ -293,8 +295,10 @@ static const struct cause *own_cause(
 		signs = observer_signs(ctx, by, s, resource);
 	/* Traffic that fills a link need not be a multiple of the peers' to explain lost packets.
 	 */
-	if (resource == RESOURCE_NETWORK)
-		grow(&signs.excess, traffic_excess(ctx->v, s->component, s->first_us, s->last_us));
+	if (resource == RESOURCE_NETWORK) {
+		signs.unasked = traffic_excess(ctx->v, s->component, s->first_us, s->last_us);
+		grow(&signs.excess, signs.unasked);
+	}
 	for (uint32_t i = ctx->first_of[s->component];
 		!together && i < ctx->first_of[s->component + 1]; i++)
 		add_sign(ctx, &signs, ctx->by_component[i]);

@@ -274,6 +274,19 @@ static bool begins_off(const struct signal *s, int64_t first)
 	return rest > 0 && head > rest / 2;
 }
 
+/* Windows have fixed times, and the first one may begin before the data does. `from`: the first
+ * slot that was read. */
+static void skip_unknown(
+	const struct lp_table *t, const struct signal *s, int64_t from, struct lp_finding *f)
+{
+	int64_t known_us = s->n && s->slots[0] > from ? time_of(t, s, 0) : f->first_us;
+
+	if (known_us <= f->first_us || known_us >= f->first_us + f->onset_error_us)
+		return;
+	f->onset_error_us -= known_us - f->first_us;
+	f->first_us = known_us;
+}
+
 /* `first`, `n`: the first slot of the first anomalous window, and its length. */
 static int refine_first(
 	struct explain_context *ctx, uint32_t finding, int64_t first, int64_t end, int64_t n)
@@ -298,6 +311,7 @@ static int refine_first(
 		f->first_us = time_of(t, &s, step.at);
 		return 0;
 	}
+	skip_unknown(t, &s, from, f);
 	f->since_before = begins_off(&s, first);
 	if (f->since_before)
 		f->onset_error_us = 0;

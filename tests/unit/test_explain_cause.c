@@ -73,6 +73,19 @@ static void test_storage(void **state)
 	rig_release(&r);
 }
 
+/* The level of a metric of all components whose names contain a text. */
+static void set_levels(const struct rig *r, const char *text, const char *metric, double value)
+{
+	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
+
+	for (uint32_t c = 0; c < t->n_components; c++) {
+		for (uint32_t i = 0; i < t->n_slots; i++) {
+			if (strstr(t->components[c]->text, text))
+				t->values[(size_t)c * t->n_slots + i] = value;
+		}
+	}
+}
+
 /* The papers' three rules about rxbyt, txbyt and cwnd. */
 static void test_network(void **state)
 {
@@ -84,7 +97,7 @@ static void test_network(void **state)
 		{3, 3, 0.5, "network-hog"},
 		{3, 0, 0, "network-hog"},
 		{0, 3, 0, "network-hog"},
-		{3, 0, 0.5, "packet-loss"},
+		{3, 0, 0.5, "packet-loss"}, /* acknowledgements, beside much more */
 		{0, 2, 0.2, "packet-loss"},
 		{0, 0, 0.2, "packet-loss"},
 		/* A much smaller window than a little more traffic can explain. */
@@ -96,6 +109,8 @@ static void test_network(void **state)
 		struct rig r;
 
 		make_cluster(&r);
+		set_levels(&r, "/net:eth0", "rxbyt", 1e7);
+		set_levels(&r, "/net:eth0", "txbyt", 1e7);
 		if (cases[i].rx > 0)
 			find_above(&r, "oss2/net:eth0", "rxbyt", cases[i].rx);
 		if (cases[i].tx > 0)
@@ -125,16 +140,30 @@ static void test_retransmits_and_errors(void **state)
 	rig_release(&r);
 }
 
-/* The level of a metric of all components whose names contain a text. */
-static void set_levels(const struct rig *r, const char *text, const char *metric, double value)
+/* No client asked for most of what is received: a smaller window follows from it. The disk works as
+ * its peers', or as much more as the interface. */
+static void test_window_of_a_full_link(void **state)
 {
-	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
+	static const struct {
+		double written; /* its peers: 10 */
+		const char *cause;
+	} cases[] = {{10, "network-hog"}, {13, "network-hog"}, {40, "packet-loss"}};
 
-	for (uint32_t c = 0; c < t->n_components; c++) {
-		for (uint32_t i = 0; i < t->n_slots; i++) {
-			if (strstr(t->components[c]->text, text))
-				t->values[(size_t)c * t->n_slots + i] = value;
-		}
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_cluster(&r);
+		set_levels(&r, "/net:eth0", "rxbyt", 1e6);
+		set_levels(&r, "/disk:sdb", "wr_sec", 1e7);
+		set_levels(&r, "oss2/disk:sdb", "wr_sec", 1e6 * cases[i].written);
+		find_above(&r, "oss2/net:eth0", "rxbyt", 4);
+		set_levels(&r, "oss2/net:eth0", "rxbyt", 4e6);
+		find_cwnd(&r, 0.4);
+		rig_explain(&r);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, cases[i].cause);
+		rig_release(&r);
 	}
 }
 
@@ -533,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_calls_and_devices),
 		cmocka_unit_test(test_retransmits_and_errors),
 		cmocka_unit_test(test_full_link),
+		cmocka_unit_test(test_window_of_a_full_link),
 		cmocka_unit_test(test_windows_without_loss),
 		cmocka_unit_test(test_passing_window),
 		cmocka_unit_test(test_flooded_link),

@@ -183,6 +183,24 @@ static void keeps_windows_where_samples_say_nothing(void **state)
 	rig_release(&r);
 }
 
+/* The first window begins before the data of the component. */
+static void begins_with_the_data(void **state)
+{
+	struct lp_finding *f;
+	struct lp_table *t;
+	struct rig r;
+
+	(void)state;
+	f = slow_disk(&r, 100, 100); /* never, so that no step is found */
+	t = r.v->tables[f->metric];
+	for (uint32_t i = 0; i < 22; i++)
+		t->values[(size_t)r.v->row_of[f->metric][f->component] * t->n_slots + i] = NAN;
+	rig_explain(&r);
+	assert_int_equal(f->first_us, slot_us(22));
+	assert_int_equal(f->onset_error_us, 8 * RIG_STEP_US);
+	rig_release(&r);
+}
+
 static void has_no_onset_in_data_that_begins_later(void **state)
 {
 	const struct lp_suspect *s;
@@ -271,6 +289,7 @@ int main(void)
 		cmocka_unit_test(refines_first_and_last),
 		cmocka_unit_test(widens_over_gaps),
 		cmocka_unit_test(keeps_windows_where_samples_say_nothing),
+		cmocka_unit_test(begins_with_the_data),
 		cmocka_unit_test(has_no_onset_in_data_that_begins_later),
 		cmocka_unit_test(sees_the_end_in_the_last_window),
 		cmocka_unit_test(finds_when_work_ceased),
