@@ -104,12 +104,13 @@ static void traffic_add(struct traffic *b, const struct lp_verdict *v, uint32_t 
 		return;
 	b->own = (isnan(b->own) ? 0 : b->own) + own * unit;
 	b->usual = (isnan(b->usual) ? 0 : b->usual) + usual * unit;
+	b->floor += load_floor(v, group, component) * unit;
 }
 
 struct traffic traffic_of_observer(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
-	struct traffic b = {NAN, NAN};
+	struct traffic b = {NAN, NAN, 0};
 
 	for (uint32_t g = 0; g < v->n_groups; g++) {
 		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
@@ -150,8 +151,8 @@ double traffic_excess(
 
 	if (!(b.own > b.usual))
 		return 0;
-	asked = b.usual * load_beside(v, component, first_us, last_us);
-	return fmax(1 - asked / b.own, 0);
+	asked = (b.usual + b.floor) * load_beside(v, component, first_us, last_us);
+	return fmax(1 - asked / (b.own + b.floor), 0);
 }
 
 /* A server with a cold cache reads from its disk what its peers read from memory, and a backup of a

@@ -27,6 +27,7 @@ bool traffic_lacks(const struct lp_verdict *v, const struct lp_finding *f);
 /* Bytes per second that all interfaces of an observer receive and send; NaN: unknown. */
 struct traffic {
 	double own, usual; /* its own, and those of its peers */
+	double floor;	   /* less does not matter: the metrics' floors */
 };
 
 /* The traffic of a component's observer in that time. */
@@ -34,7 +35,7 @@ struct traffic traffic_of_observer(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
 /* The part of it that its peers do not have and no client asked for, as a share of its own. What
- * clients ask for also makes the observer's disks work more. 0: none, or unknown. */
+ * clients ask for also makes the observer's disks work more. 0: none, too little, or unknown. */
 double traffic_excess(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 

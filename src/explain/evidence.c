@@ -195,7 +195,7 @@ static bool is_more_traffic(const struct lp_verdict *v, const struct lp_finding 
 
 struct traffic evidence_traffic(const struct lp_verdict *v, const struct lp_suspect *s)
 {
-	const struct traffic none = {NAN, NAN};
+	const struct traffic none = {NAN, NAN, 0};
 
 	if (strcmp(s->cause, cause_network_hog.name) != 0)
 		return none;
