@@ -20,9 +20,14 @@ struct follow {
 	struct stat st;
 	const struct follow_options *opt;
 	const struct lp_select *select;
-	bool begun;		 /* the file header was read, and the first frame was chosen */
-	uint64_t at;		 /* offset of the next frame */
-	uint64_t tried_size;	 /* there is no frame up to this size of the file */
+	bool begun;	     /* the file header was read, and the first frame was chosen */
+	uint64_t at;	     /* offset of the next frame */
+	uint64_t tried_size; /* there is no frame up to this size of the file */
+	/* Log and event frames of a sealed file, which are at its end, by the time at which they
+	 * begin; the next of them; and up to where the file has them. */
+	struct frame_list apart;
+	size_t next_apart;
+	uint64_t apart_end;
 	bool closed;		 /* the file ends with an index */
 	int64_t held_us;	 /* see follow_held_us() */
 	int64_t wanted_us;	 /* frames that end earlier are not delivered */
@@ -57,6 +62,7 @@ void follow_close(struct follow *f)
 	free(f->source.path);
 	data_decoder_free(f->decoder);
 	log_decoder_free(f->logs);
+	frame_list_release(&f->apart);
 	lp_batch_free(f->batch);
 	batch_slice_release(&f->part);
 	free(f->payload);
@@ -90,6 +96,9 @@ static int follow_begin(struct follow *f, int fd, struct lp_err *err)
 	f->begun = f->closed = false;
 	f->at = FILE_HEADER_SIZE;
 	f->tried_size = 0;
+	frame_list_release(&f->apart);
+	f->next_apart = 0;
+	f->apart_end = 0;
 	f->n_columns = f->n_components = 0;
 	f->held_us = INT64_MAX;
 	return 0;
@@ -251,6 +260,39 @@ static int place_choose(struct follow *f, struct lp_err *err)
 	return meta_note(f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path) : 0;
 }
 
+static int frame_compare(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+
+	return x->first_us != y->first_us ? x->first_us < y->first_us ? -1 : 1
+		: x->offset < y->offset	  ? -1
+					  : x->offset > y->offset;
+}
+
+static bool is_apart(const struct frame *frame)
+{
+	return frame->type == FRAME_LOG || frame->type == FRAME_EVENT;
+}
+
+/* A sealed file has its logs behind all samples, one after the other: find them by time. */
+static int logs_set_apart(struct follow *f, struct lp_err *err)
+{
+	_cleanup_(frame_list_release) struct frame_list list = {0};
+	int r = frames_are_closed(f->fd) ? frame_list_load(f->fd, &list, err) : 0;
+
+	for (size_t i = 0; r == 0 && i < list.n; i++) {
+		if (list.items[i].offset >= f->at && is_apart(&list.items[i]) &&
+			frame_list_add(&f->apart, &list.items[i]) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path);
+	}
+	if (r < 0)
+		return lp_err_prefix(err, "%s", f->source.path);
+	if (f->apart.n)
+		qsort(f->apart.items, f->apart.n, sizeof(*f->apart.items), frame_compare);
+	f->apart_end = list.end;
+	return 0;
+}
+
 /* Does the file have its header? 1: begun; 0: not yet. */
 static int file_begin(struct follow *f, struct lp_err *err)
 {
@@ -269,6 +311,8 @@ static int file_begin(struct follow *f, struct lp_err *err)
 	if (r < 0)
 		return lp_err_prefix(err, "%s", f->source.path);
 	r = f->wanted_us > INT64_MIN || f->again_us > INT64_MIN ? place_choose(f, err) : 0;
+	if (r == 0)
+		r = logs_set_apart(f, err);
 	if (r < 0)
 		return r;
 	f->begun = true;
@@ -517,7 +561,7 @@ static bool is_end(const struct follow *f, const struct frame *frame)
 
 static bool is_timed(const struct frame *frame)
 {
-	return frame->type == FRAME_DATA || frame->type == FRAME_LOG || frame->type == FRAME_EVENT;
+	return frame->type == FRAME_DATA || is_apart(frame);
 }
 
 /* Frames that are looked at to find the newest. */
@@ -537,16 +581,29 @@ int64_t follow_newest_us(const struct follow *f)
 	return newest;
 }
 
-int follow_next(
-	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
+/* Read, verify and process a frame. 1: deliver it; 0: it has nothing to deliver; -EAGAIN: it is the
+ * last one and not finished. */
+static int frame_read_and_take(
+	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
 {
-	struct follow_item item = {.source = &f->source};
-	struct frame frame = {0};
-	int r = file_begin(f, err);
+	int r = frame->type == FRAME_INDEX ? -EBADMSG : payload_read(f, frame, err);
 
-	f->held_us = INT64_MAX;
-	if (r <= 0)
-		return r;
+	if (r == 0)
+		return -EAGAIN;
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	return frame_take(f, frame, ret, err);
+}
+
+/* The next frame of those in the order of the file. 1: deliver it; 0: there is none yet, or it is
+ * held back. `*ret_us` is when that one begins. */
+static int next_in_order(struct follow *f, int64_t until_us, int64_t *ret_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	struct frame frame = {0};
+	int r;
+
+	*ret_us = INT64_MAX;
 	for (;;) {
 		r = frame_next(f, &frame, err);
 		if (r <= 0)
@@ -554,21 +611,65 @@ int follow_next(
 		f->closed = is_end(f, &frame);
 		if (f->closed)
 			return 0;
+		if (is_apart(&frame) && frame.offset < f->apart_end) {
+			f->at = frame_end(&frame);
+			continue;
+		}
 		if (is_timed(&frame) && frame.first_us > until_us) {
-			f->held_us = frame.first_us;
+			*ret_us = frame.first_us;
 			return 0;
 		}
-		r = frame.type == FRAME_INDEX ? -EBADMSG : payload_read(f, &frame, err);
-		if (r == 0 || (r < 0 && r != -EBADMSG))
-			return r;
-		f->at = frame_end(&frame);
-		r = r > 0 ? frame_take(f, &frame, &item, err) : 0;
+		r = frame_read_and_take(f, &frame, ret, err);
+		if (r == -EAGAIN)
+			return 0;
 		if (r < 0)
 			return r;
+		f->at = frame_end(&frame);
 		if (r > 0)
-			break;
+			return r;
 	}
-	item.observer = f->observer;
-	*ret_item = item;
-	return 1;
+}
+
+/* The same of those that were set apart. */
+static int next_apart(
+	struct follow *f, int64_t until_us, struct follow_item *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	while (r == 0 && f->next_apart < f->apart.n &&
+		f->apart.items[f->next_apart].first_us <= until_us) {
+		r = frame_read_and_take(f, &f->apart.items[f->next_apart], ret, err);
+		f->next_apart++;
+		r = r == -EAGAIN ? 0 : r;
+	}
+	return r;
+}
+
+int follow_next(
+	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
+{
+	struct follow_item item = {.source = &f->source};
+	int64_t held_us = INT64_MAX;
+	int r = file_begin(f, err);
+
+	f->held_us = INT64_MAX;
+	if (r <= 0)
+		return r;
+	r = next_in_order(f, until_us, &held_us, &item, err);
+	if (r == 0)
+		r = next_apart(f, until_us, &item, err);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		item.observer = f->observer;
+		*ret_item = item;
+		return 1;
+	}
+	if (f->next_apart < f->apart.n) {
+		f->closed = false;
+		if (f->apart.items[f->next_apart].first_us < held_us)
+			held_us = f->apart.items[f->next_apart].first_us;
+	}
+	f->held_us = held_us;
+	return 0;
 }

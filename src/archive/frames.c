@@ -122,6 +122,18 @@ bool format_get_trailer(const uint8_t buf[TRAILER_SIZE], uint64_t *ret_index_off
 	return true;
 }
 
+bool frames_are_closed(int fd)
+{
+	uint8_t trailer[TRAILER_SIZE];
+	struct stat st;
+	uint64_t index;
+
+	return fstat(fd, &st) == 0 && st.st_size > FILE_HEADER_SIZE + TRAILER_SIZE &&
+		file_pread_full(fd, trailer, sizeof(trailer), st.st_size - TRAILER_SIZE) ==
+		TRAILER_SIZE &&
+		format_get_trailer(trailer, &index) && index < (uint64_t)st.st_size;
+}
+
 #define WALK_PIECE 65536
 
 void frame_list_release(struct frame_list *l)

@@ -82,6 +82,9 @@ bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
 void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);
 bool format_get_trailer(const uint8_t buf[TRAILER_SIZE], uint64_t *ret_index_offset);
 
+/* Does a file end with an index, as one that was closed or sealed? */
+bool frames_are_closed(int fd);
+
 /* Bytes that belong to no intact frame. */
 struct frame_gap {
 	uint64_t from, to;

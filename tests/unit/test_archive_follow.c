@@ -204,6 +204,62 @@ static void test_times(void **state)
 	assert_string_equal(item.observer, "host");
 }
 
+#define AT(seconds) (TRUTH_START + (seconds)*INT64_C(1000000))
+
+static void log_write(struct lp_archive_writer *w, const char *name, int from_s, int to_s)
+{
+	static const struct lp_log_field field = {"start", "ns since 1970", LP_LOG_INT};
+	const int64_t ns = AT(from_s) * 1000, *const ints[] = {&ns};
+	const struct lp_log_text *const texts[] = {NULL};
+	const struct lp_log log = {.name = name,
+		.fields = &field,
+		.n_fields = 1,
+		.first_us = AT(from_s),
+		.last_us = AT(to_s),
+		.n_records = 1,
+		.ints = ints,
+		.texts = texts};
+	struct lp_err err = {0};
+
+	assert_int_equal(lp_archive_write_log(w, &log, &err), 0);
+}
+
+/* A sealed file has one log after the other, behind all samples: none comes later than the samples
+ * of its time. */
+static void test_logs_by_time(void **state)
+{
+	_cleanup_(truth_freep) struct truth *t = truth_new(3, SAMPLES, 0, 6);
+	_cleanup_(follow_closep) struct follow *f = NULL;
+	const struct follow_options o = {0};
+	struct lp_archive_writer *w;
+	struct follow_item item;
+	struct lp_err err = {0};
+	int begins[SAMPLES / 10 + 1] = {0}, n = 0;
+
+	(void)state;
+	assert_int_equal(lp_archive_create(test_path("l"), &truth_meta, &w, &err), 0);
+	truth_write(t, w, 0, SAMPLES, 5, LP_ARCHIVE_LOOSE);
+	log_write(w, "third", 60, 70);
+	log_write(w, "first", 12, 80);
+	log_write(w, "second", 41, 42);
+	assert_int_equal(lp_archive_close(w, &err), 0);
+	f = follow_new(test_path("l"), &o, INT64_MIN);
+	for (int s = 0; s <= SAMPLES; s += 10) {
+		while (follow_next(f, AT(s), &item, &err) > 0) {
+			if (item.what != FOLLOW_LOG)
+				continue;
+			assert_in_range(item.log->first_us, AT(s - 10) + 1, AT(s));
+			assert_string_equal(item.observer, "host");
+			begins[s / 10]++;
+			n++;
+		}
+		assert_true(follow_held_us(f) > AT(s));
+		assert_int_equal(follow_closed(f), s >= SAMPLES);
+	}
+	assert_int_equal(n, 3);
+	assert_true(begins[2] == 1 && begins[5] == 1 && begins[6] == 1);
+}
+
 static void test_no_archive(void **state)
 {
 	_cleanup_(follow_closep) struct follow *f = NULL;
@@ -225,7 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_grows_by_bytes),
 		cmocka_unit_test(test_writer_comes_and_goes), cmocka_unit_test(test_sealed),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_no_archive)};
+		cmocka_unit_test(test_logs_by_time), cmocka_unit_test(test_no_archive)};
 
 	return cmocka_run_group_tests(tests, test_dir_make, test_dir_remove);
 }
