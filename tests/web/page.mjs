@@ -43,7 +43,7 @@ test("shows the state of the fleet, its incidents and the suspect beside its pee
   stand.silence(20);
   const page = await openPage(browser, url);
   await ready(page);
-  equal((await page.locator("#status .chip").allInnerTexts()).join("|"), "1 critical|0 warnings|23 of 24 servers reporting|data 2 s old", "status");
+  equal((await page.locator("#status .chip").allInnerTexts()).slice(0, 3).join("|"), "1 critical|0 warnings|23 of 24 servers reporting", "status");
   equal(await page.locator("[aria-label='open incidents'] .title").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the incident");
   equal(await page.locator("[aria-label='ended incidents'] .title").count(), 1, "ended ones");
   equal(await page.locator("#detail h2").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the newest is chosen");
@@ -237,6 +237,38 @@ test("marks the notes of operators in the plots", (browser) => standing({}, asyn
   await until(page, () => !document.querySelector(".detail-plots").textContent.includes("note: cable replaced"));
   // Only this test reads pixels.
   equal(page.wrong.filter((text) => !text.includes("willReadFrequently")).join("; "), "", "wrong");
+}));
+
+test("marks the onset of a server's suspect when its incident comes, and leads there", (browser) => standing({}, async (stand, url) => {
+  const page = await openPage(browser, `${url}?server=oss06`), onset = page.locator(".detail-plots button", { hasText: "Show the onset" });
+  await plotted(page);
+  assert(!(await onset.isVisible()), "an onset of nothing");
+  while (!stand.clients.size) await page.waitForTimeout(20);
+  const shown = (await page.locator(".detail-plots h3").innerText()).replace("/disk:sda", "/disk:sdb");
+  await page.locator("#detail tbody button", { hasText: shown }).click();
+  await plotted(page);
+  stand.break(5, { minutes: 5 });
+  await onset.click();
+  await until(page, () => location.search.includes("range="));
+  const [from, to] = new URL(page.url()).searchParams.get("range").split("..").map((t) => Date.parse(t)), first = stand.now - 300000;
+  assert(from < first && first < to, `the onset is not in ${page.url()}`);
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("says that the collector cannot work, and that its data gets older", (browser) => standing({}, async (stand, url) => {
+  const page = await openPage(browser, url), age = page.locator("#status .chip").nth(3);
+  await ready(page);
+  while (!stand.clients.size) await page.waitForTimeout(20);
+  stand.trouble = "the collector cannot write to its disk";
+  stand.send("status", stand.status());
+  await page.locator("#notice", { hasText: "The collector cannot write to its disk." }).waitFor();
+  const seconds = async () => Number((await age.innerText()).match(/\d+/)[0]), before = await seconds();
+  for (const end = Date.now() + 20000; (await seconds()) <= before && Date.now() < end;) await page.waitForTimeout(100);
+  assert((await seconds()) > before, `it is still ${await age.innerText()}`);
+  stand.trouble = null;
+  stand.send("status", stand.status());
+  await until(page, () => document.getElementById("notice").textContent === "");
+  equal(page.wrong.join("; "), "", "wrong");
 }));
 
 test("lists the system calls behind a finding", (browser) => standing({}, async (stand, url) => {

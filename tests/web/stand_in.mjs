@@ -17,6 +17,7 @@ export class StandIn {
     this.now = Date.UTC(2026, 10, 17, 12, 0, 0);
     this.clients = new Set();
     this.components = componentsEach; // 0: nothing was compared yet
+    this.trouble = null; // what keeps it from its work
     const name = (i) => `oss${String(i + 1).padStart(servers > 99 ? 4 : 2, "0")}`;
     this.groups = Array.from({ length: groups }, (_, g) => ({ name: hostile ?? `rack${g + 1}`, servers: [] }));
     for (let i = 0; i < servers; i++)
@@ -54,7 +55,7 @@ export class StandIn {
     const open = this.incidents.filter((i) => i.state === "open"), silent = this.servers.filter((s) => s.state === "silent").length;
     const critical = open.filter((i) => i.level === "critical").length, warning = open.length - critical;
     return { limpet: "0.1.0", now: iso(this.now), watermark: iso(this.now), data_age_s: 2, status: critical ? "critical" : warning ? "warning" : "ok", critical, warning,
-      observers: { reporting: this.servers.length - silent, expected: this.servers.length, late: 0, silent }, replay: false, notes: this.hostile ? [this.hostile] : [] };
+      observers: { reporting: this.servers.length - silent, expected: this.servers.length, late: 0, silent }, replay: false, trouble: this.trouble, notes: this.hostile ? [this.hostile] : [] };
   }
   send(name, data) {
     for (const client of this.clients) client.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);

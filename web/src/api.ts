@@ -10,10 +10,12 @@ export interface Status {
   status: Level | "unknown";
   critical: number;
   warning: number;
-  /** Who asks, if that was by a token; changes that are sent by themselves have none. */
+  /** The operator whose token the request had; events have none. */
   operator?: string | null;
   observers: { reporting: number; expected: number; late: number; silent: number };
   replay: boolean;
+  /** What keeps the collector from its work, such as a full disk. */
+  trouble?: string | null;
   notes: string[];
 }
 
@@ -55,7 +57,7 @@ export interface Incident {
   ratio: number | null;
   severity: number | null;
   confidence: number | null;
-  /** When it began; null: it was so when the data began. */
+  /** When it began; null: before the data began. */
   first: string | null;
   first_error_s: number | null;
   last: string;
@@ -81,7 +83,7 @@ export interface Series {
   t: number[]; value: (number | null)[]; median: (number | null)[]; low: (number | null)[]; high: (number | null)[];
 }
 
-/** What the collector answered instead; the message is its sentence. */
+/** The collector's answer is an error; the message has its sentence. */
 export class ApiError extends Error {
   constructor(message: string, readonly status: number) {
     super(message);
@@ -138,7 +140,7 @@ export interface Events {
 const RETRY_FIRST_MS = 1000;
 const RETRY_MOST_MS = 10000;
 
-/** Follow the collector's events, for ever: a stream that ends is opened again, later each time. */
+/** Follow the collector's events forever. A stream that ends is opened again, after a pause that grows. */
 export function follow(events: Events): void {
   let wait = RETRY_FIRST_MS;
   const listen = () => {

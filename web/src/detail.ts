@@ -1,4 +1,4 @@
-/** What was chosen: an incident, a server or a component, with the plots that belong to it. */
+/** The details of what the user has chosen: an incident, a server or a component, with the plots that belong to it. */
 import { api, type Call, type Component, type DifferentFunction, type Incident, type Step } from "./api";
 import { acknowledge, comment, mute } from "./dialogs";
 import { save, tableOf } from "./download";
@@ -17,13 +17,17 @@ let server: ServerView | null = null;
 let seek: (() => void) | null = null; /* looks for the metrics of the component, until there are some */
 
 const head = h("div", { class: "detail-head" });
+const onset = h("button", { type: "button", onclick: () => {
+  const zoomed = plots && onsetOf(plots.component);
+  if (zoomed) change({ range: zoomed });
+} }, "Show the onset");
 const below = h("div", { class: "detail-plots" });
 
 export function initDetail(): void {
   byId("detail").append(head, below);
 }
 
-/** A time; without its date if that is the one of another time beside it. */
+/** A time. Its date is left out if another time beside it has the same. */
 const when = (text: string, beside?: string | null) => {
   const ms = Date.parse(text), local = current().local, words = `${timeText(ms, local)} ${zoneText(ms, local)}`;
   const same = beside && timeText(Date.parse(beside), local).slice(0, 10) === words.slice(0, 10);
@@ -114,7 +118,7 @@ function buttons(i: Incident): HTMLElement {
     }
   });
   return h("p", { class: "buttons" },
-    h("button", { type: "button", class: "primary", onclick: () => acknowledge(i, done) }, i.acknowledged ? "Take back acknowledgement" : "Acknowledge"),
+    h("button", { type: "button", class: "primary", onclick: () => acknowledge(i, done) }, i.acknowledged ? "Undo acknowledgement" : "Acknowledge"),
     h("button", { type: "button", onclick: () => mute(i, done) }, i.muted ? "Unmute" : "Mute"),
     h("button", { type: "button", onclick: () => comment(i, done) }, "Add a note"), copied);
 }
@@ -156,7 +160,7 @@ class ComponentTable {
     else if (table.parentElement !== this.element) this.element.prepend(table);
   }
 
-  /** What is known already is more than nothing. */
+  /** The components cannot be fetched. Known ones stay. */
   fail(sentence: string): void {
     if (this.rows.size) return;
     this.hint.hidden = false;
@@ -194,7 +198,7 @@ class ServerView {
       this.table.show(components, more);
       void showReports(this.name, this.reports);
       const first = components.find((c) => c.level !== "ok") ?? components.find((c) => c.kind === "disk");
-      if (!current().component && !plots && first) showPlots(first.name, first.metrics);
+      if (!current().component && !plots && first) showPlots(first.name, inOrder(first.name, first.metrics));
     } catch (error) {
       this.table.fail(`Its components cannot be shown: ${(error as Error).message}`);
     }
@@ -211,15 +215,15 @@ async function showReports(name: string, list: HTMLElement): Promise<void> {
   try {
     const host = (await api.hosts()).hosts.find((other) => other.name === name);
     if (!host) return;
-    list.replaceChildren(...[fact("reports", host.state), host.last ? fact("last", when(host.last)) : null,
-      host.lag_s !== null && host.lag_s !== undefined ? fact("behind", spanText(host.lag_s)) : null,
+    list.replaceChildren(...[fact("state", host.state), host.last ? fact("last sample", when(host.last)) : null,
+      host.lag_s !== null && host.lag_s !== undefined ? fact("behind by", spanText(host.lag_s)) : null,
       host.clock_skew_s ? fact("clock is off by", `${host.clock_skew_s} s`) : null].filter((part): part is HTMLDivElement => part !== null));
   } catch {
-    /* its components are more than nothing */
+    /* its components are shown all the same */
   }
 }
 
-/** Onset and end of the trouble of a component, and statements of operators with their times. */
+/** The onset and the end of a component's trouble, and the notes of operators. */
 function marksOf(component: string): Mark[] {
   const marks: Mark[] = [];
   const related = incidentsOf(component), chosen = incidentOf(current().incident);
@@ -232,6 +236,12 @@ function marksOf(component: string): Mark[] {
   return marks;
 }
 
+/** The metrics in which the component differs from its peers come first. */
+function inOrder(component: string, metrics: string[]): string[] {
+  const off = (incidentOf(current().incident) ?? incidentsOf(component)[0])?.metrics ?? [];
+  return [...metrics].sort((a, b) => Number(off.includes(b)) - Number(off.includes(a)));
+}
+
 const range = () => rangeAt(current().range, end);
 
 function showPlots(component: string, metrics: string[]): void {
@@ -241,22 +251,30 @@ function showPlots(component: string, metrics: string[]): void {
     zoom: (from, to) => change({ range: rangeText(from, Math.max(to, from + 10000)) }),
     zoomOut: () => history.back(),
   });
-  plots.marks = marksOf(component);
   const made = plots;
   below.replaceChildren(h("div", { class: "head" }, h("h3", {}, nameOf(component)),
-    h("span", { class: "buttons" }, onsetButton(component),
+    h("span", { class: "buttons" }, onset,
       h("button", { type: "button", onclick: () => save(`${component}.csv`, "text/csv", tableOf(made.shown())) }, "Download CSV"),
       h("button", { type: "button", onclick: () => save(`${component}.json`, "application/json", JSON.stringify({ component, series: made.shown(), incidents: incidentsOf(component) }, null, 1)) }, "JSON"))),
     plots.element);
+  showMarks();
 }
 
-/** Zoom to where it began: a third of the time before the onset, up to ten minutes, and twice that after it. */
-function onsetButton(component: string): HTMLButtonElement | null {
+/** Update the marks in the plots, and the button that leads to the onset. */
+function showMarks(): void {
+  if (!plots) return;
+  plots.marks = marksOf(plots.component);
+  plots.redraw();
+  onset.hidden = !onsetOf(plots.component);
+}
+
+/** Where it began: a third of the time before the onset, up to ten minutes, and twice that after it. */
+function onsetOf(component: string): string | null {
   const incident = incidentOf(current().incident) ?? incidentsOf(component)[0];
   if (!incident?.first) return null;
   const first = Date.parse(incident.first), last = Date.parse(incident.ended ?? incident.last);
   const before = Math.min(600000, Math.max(30000, (last - first) / 2));
-  return h("button", { type: "button", onclick: () => change({ range: rangeText(first - before, first + 2 * before) }) }, "Show the onset");
+  return rangeText(first - before, first + 2 * before);
 }
 
 async function findPlots(component: string, mine: number): Promise<void> {
@@ -267,8 +285,7 @@ async function findPlots(component: string, mine: number): Promise<void> {
     if (mine !== turn) return;
     const found = components.find((c) => c.name === component);
     const metrics = found?.metrics ?? incident?.metrics ?? [];
-    const off = incident?.metrics ?? [];
-    if (metrics.length) showPlots(component, [...metrics].sort((a, b) => Number(off.includes(b)) - Number(off.includes(a))));
+    if (metrics.length) showPlots(component, inOrder(component, metrics));
     else below.replaceChildren(h("p", { class: "hint" }, `There are no metrics of ${component}.`));
   } catch (error) {
     if (mine === turn) below.replaceChildren(h("p", { class: "hint" }, `Its metrics cannot be shown: ${(error as Error).message}`));
@@ -277,12 +294,12 @@ async function findPlots(component: string, mine: number): Promise<void> {
 
 const WELCOME = "Choose an incident or a server to see it beside its peers.";
 
-/** Show the component in the state; `again`: even if it is the same as before. */
+/** Show what the state names; `again`: even if it is the same as before. */
 export function showDetail(again = false): void {
   const s = current(), incident = incidentOf(s.incident);
   const component = s.component ?? (s.server === null ? incident?.components[0] ?? null : null);
   const key = JSON.stringify([s.incident, s.server, component, Boolean(incident), s.local]);
-  if (key === shownKey && !again) return;
+  if (key === shownKey && !again) return showMarks();
   const samePlots = plots?.component === component && component !== null;
   shownKey = key;
   if (!samePlots) {
@@ -302,10 +319,7 @@ export function showDetail(again = false): void {
     const mine = turn;
     seek = inTurn(() => findPlots(component, mine));
     seek();
-  } else if (plots) {
-    plots.marks = marksOf(plots.component);
-    plots.redraw();
-  }
+  } else showMarks();
 }
 
 async function fetchIncident(id: string): Promise<void> {
@@ -318,7 +332,7 @@ async function fetchIncident(id: string): Promise<void> {
   }
 }
 
-/** There is another verdict: it may know components that the one before did not. A collector that has just begun knows none. */
+/** There is a new verdict. It may have components that the last one had not; a collector that has just started has none. */
 export function refresh(): void {
   server?.load();
   seek?.();

@@ -1,4 +1,4 @@
-/** What an operator says about an incident: acknowledged, muted, a note. And the help. */
+/** Dialogs: acknowledge, mute, add a note, sign in, help. */
 import { api, type Incident } from "./api";
 import { h } from "./dom";
 
@@ -18,7 +18,7 @@ function storeName(name: string): void {
   try {
     localStorage.setItem(NAME_KEY, name);
   } catch {
-    /* a browser that keeps nothing asks again */
+    /* without storage, the page asks again */
   }
 }
 
@@ -103,8 +103,8 @@ function alertUser(sentence: string): void {
     h("div", { class: "buttons" }, h("button", { type: "button", class: "primary", onclick: close }, "Close")));
 }
 
-const KEYS: [string, string][] = [["j", "next incident"], ["k", "previous incident"], ["a", "acknowledge it, or take that back"],
-  ["m", "mute it, or take that back"], ["n", "add a note"], ["/", "search"], ["Esc", "leave the search, close what is open"], ["?", "this help"]];
+const KEYS: [string, string][] = [["j", "next incident"], ["k", "previous incident"], ["a", "acknowledge it, or undo that"],
+  ["m", "mute it, or undo that"], ["n", "add a note"], ["/", "search"], ["Esc", "leave the search, close what is open"], ["?", "this help"]];
 
 export function help(): void {
   void show("Keyboard and mouse", h("h2", {}, "Keyboard"),

@@ -15,7 +15,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
-/** A name from outside, isolated so that its direction and its length disturb nothing. */
+/** A name from outside. It is isolated, so that right-to-left text in it cannot reorder the rest of the line. */
 export const nameOf = (text: string) => h("bdi", { class: "name" }, text);
 
 export const byId = (id: string): HTMLElement => {
@@ -24,7 +24,7 @@ export const byId = (id: string): HTMLElement => {
   return element;
 };
 
-/** Change text only where it differs, so that nothing is laid out again for nothing. */
+/** Change a text only if it differs, to avoid a useless layout. */
 export function setText(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -49,7 +49,7 @@ export function tip(text: string | null, x = 0, y = 0): void {
   element.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - box.height - 4))}px`;
 }
 
-/** Work that never runs twice at the same time: who asks meanwhile has it done once more afterwards. It must not throw. */
+/** Work that never runs twice at the same time. If it is requested while it runs, it runs once more afterwards. It must not throw. */
 export function inTurn(work: () => Promise<void>): () => void {
   let running = false, again = false;
   const run = async () => {
@@ -66,7 +66,7 @@ export function inTurn(work: () => Promise<void>): () => void {
   };
 }
 
-/** How long a piece of work kept the main thread; tests and the curious read it from the timeline. */
+/** Measure how long a piece of work occupies the main thread; tests read the result from the timeline. */
 export function timed<T>(what: string, work: () => T): T {
   const start = performance.now();
   try {

@@ -1,4 +1,4 @@
-/** What the plots show, as files. */
+/** Saves the plotted values as files. */
 import type { Series } from "./api";
 import { h } from "./dom";
 

@@ -1,4 +1,4 @@
-/** The fleet: a cell per server on a canvas, so that thousands of them cost little. */
+/** The fleet: a cell per server on a canvas, so that thousands of servers stay cheap. */
 import type { Fleet, Server } from "./api";
 import { byId, h, setText, timed, tip } from "./dom";
 import { change, current } from "./state";
@@ -49,7 +49,7 @@ function readColours(): void {
   probe.remove();
 }
 
-/** Where the cells of a size would be; the height that they take. */
+/** Place cells of a size; returns the height that they take. */
 function place(width: number, cellSize: number): number {
   const step = cellSize + GAP, some = groups.length > 1;
   let x = EDGE, y = EDGE, rowHeight = 0;
@@ -233,7 +233,7 @@ export function showFleet(fleet: Fleet): void {
   });
 }
 
-/** Only some have changed; returns false where one of them is new, so that all must be fetched. */
+/** Update some servers. False: one of them is new, so the whole fleet must be fetched. */
 export function updateServers(servers: Server[]): boolean {
   return timed("fleet update", () => {
     const ctx = context();

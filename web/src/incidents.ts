@@ -18,7 +18,7 @@ const heading = h("h2", {}, "Incidents");
 const held = h("button", { type: "button", class: "held", onclick: () => arrange(true) });
 let holding = false;
 
-/** One incident in the list. What changes is written into it in place, so that nothing moves. */
+/** One incident in the list. Changes are written in place, so that nothing moves. */
 class Row {
   readonly element: HTMLLIElement;
   private readonly link = h("a", { class: "pick" });
@@ -62,7 +62,7 @@ class Row {
     this.ack.hidden = this.mute.hidden = !open;
   }
 
-  /** Times that pass. */
+  /** Update the times that depend on the current one. */
   tick(): void {
     const { first, ended, opened } = this.incident, local = current().local, begin = Date.parse(first ?? opened);
     const since = `${first ? "" : "before "}${timeText(begin, local).slice(5, 16)}`;

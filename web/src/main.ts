@@ -17,6 +17,7 @@ let status: Status | null = null;
 let received = 0; /* when the status came, by this machine's clock */
 let connected = false;
 let lastEnd = 0;
+let problem = ""; /* of the page itself */
 
 /* The status line. */
 const chips = {
@@ -25,7 +26,7 @@ const chips = {
 
 /** The current age of the data: that from the collector, plus the time since then. */
 function ageOf(s: Status): number | null {
-  return s.data_age_s === null ? null : s.data_age_s + (connected || s.replay ? 0 : (performance.now() - received) / 1000);
+  return s.data_age_s === null ? null : s.data_age_s + (s.replay ? 0 : (performance.now() - received) / 1000);
 }
 
 function showStatus(): void {
@@ -53,6 +54,7 @@ function takeStatus(s: Status): void {
   status = s;
   received = performance.now();
   showStatus();
+  notice(problem);
   const end = dataEnd();
   tickIncidents(end);
   if (end !== lastEnd) {
@@ -61,9 +63,12 @@ function takeStatus(s: Status): void {
   }
 }
 
+/** Show a problem of the page; if there is none, the trouble of the collector. */
 function notice(text: string): void {
-  setText(byId("notice"), text);
-  byId("notice").classList.toggle("on", text !== "");
+  const shown = text || (status?.trouble ? `${status.trouble[0].toUpperCase()}${status.trouble.slice(1)}.` : "");
+  problem = text;
+  setText(byId("notice"), shown);
+  byId("notice").classList.toggle("on", shown !== "");
 }
 
 async function fetchIncidents(): Promise<void> {
@@ -82,7 +87,7 @@ async function fetchIncidents(): Promise<void> {
 
 const operator = h("button", { type: "button", class: "operator", hidden: true }, "Sign out");
 
-/** Who is signed in can sign out. */
+/** An operator who is signed in can sign out. */
 function showOperator(name: string | null): void {
   operator.hidden = name === null;
   operator.title = name === null ? "" : `You are signed in as ${name}.`;
@@ -99,7 +104,7 @@ async function signOut(): Promise<void> {
 
 let fetching = false, again = false;
 
-/** Everything anew: at the start, and when the collector was away. */
+/** Fetch everything: at the start, and when the collector is back. */
 async function fetchAll(): Promise<void> {
   if (fetching) {
     again = true;
@@ -130,7 +135,7 @@ const nothingChosen = () => current().incident === null && current().server === 
 function takeIncident(incident: Incident): void {
   addIncident(incident);
   if (nothingChosen() && incident.state === "open") return change({ incident: String(incident.id) });
-  if (String(incident.id) === current().incident) showDetail(true);
+  showDetail(String(incident.id) === current().incident);
 }
 
 function takeFleet(data: unknown): void {
@@ -220,7 +225,7 @@ function searchKey(event: KeyboardEvent): void {
 }
 
 function initControls(): void {
-  /* The age changes every second, which must not be announced. */
+  /* The age changes every second, so screen readers must not announce it. */
   byId("status").append(h("span", { class: "chips", role: "status" }, chips.critical, chips.warning, chips.servers), chips.age);
   byId("controls").append(rangeChoice.element, zoneChoice.element, h("span", { class: "search" }, search, results), theme,
     h("button", { type: "button", "aria-label": "help", onclick: help }, "?"), operator, ownForm);
@@ -297,7 +302,7 @@ addEventListener("limpet-incident", (event) => takeIncident((event as CustomEven
 showDetail();
 void fetchAll();
 follow({
-  /* It comes at the beginning of the stream and after every verdict. */
+  /* Sent at the beginning of the stream, after every verdict, and at least every 15 s. */
   status: (s) => {
     takeStatus(s);
     refresh();

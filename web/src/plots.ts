@@ -28,15 +28,16 @@ function palette(): Record<string, string> {
   return found;
 }
 
-/** Marks as lines across the plot, with a small flag each. */
+/** Marks as lines across the plot, with a small flag each. A word that would lie on another one is left out. */
 function drawMarks(u: uPlot, marks: Mark[], colours: Record<string, string>): void {
   const { ctx, bbox } = u, ratio = devicePixelRatio;
+  let free = -Infinity;
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.lineWidth = 1.4 * ratio;
-  for (const mark of marks) {
+  for (const mark of [...marks].sort((a, b) => a.at - b.at)) {
     const x = u.valToPos(mark.at, "x", true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
     ctx.strokeStyle = mark.kind === "note" ? colours.focus : colours.ink;
@@ -52,7 +53,9 @@ function drawMarks(u: uPlot, marks: Mark[], colours: Record<string, string>): vo
       ctx.fill();
     } else {
       ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-      const room = bbox.left + bbox.width - x > 50 * ratio;
+      const room = bbox.left + bbox.width - x > 50 * ratio, width = ctx.measureText(mark.kind).width + 8 * ratio;
+      if (x - (room ? 0 : width) < free) continue;
+      free = x + (room ? width : 0);
       ctx.textAlign = room ? "left" : "right";
       const at = [x + (room ? 4 : -4) * ratio, bbox.top + 11 * ratio] as const;
       ctx.setLineDash([]); // a rim, because the lines of the plot may run through the word
@@ -82,7 +85,7 @@ class MetricPlot {
     this.box.append(this.empty);
   }
 
-  /** What the lines are where the cursor is, or at the end. */
+  /** Show the values at the cursor, or the last ones. */
   read(index: number | null | undefined): void {
     const s = this.series;
     if (!s || !s.t.length) return setText(this.values, "");
@@ -212,7 +215,7 @@ export class Plots {
   private loading = false;
   private again = false;
   private first = Infinity; /* seconds at which the earliest series begins */
-  private rested = 0; /* until then a collector is left alone */
+  private rested = 0; /* no request before this time */
 
   constructor(readonly component: string, metrics: string[], private readonly options: PlotsOptions) {
     this.plots = metrics.map((metric) => new MetricPlot(metric, this));
@@ -227,13 +230,13 @@ export class Plots {
   range(): [number, number] {
     return this.options.range();
   }
-  /** What is drawn of it: where the data began within "the last hour", the time before it is left out. */
+  /** The drawn part of the range: the time before the data began is left out. */
   drawn(): [number, number] {
     const [from, to] = this.range(), first = this.first * 1000;
     if (current().range.includes("..") || !(first > from) || first >= to) return [from, to];
     return [Math.max(from, first - (to - first) * 0.04), to];
   }
-  /** A series has come: does the earliest of them begin elsewhere now? */
+  /** A series has arrived: update the time at which the earliest one begins. */
   began(): void {
     const first = Math.min(...this.plots.map((plot) => plot.series?.t[0] ?? Infinity));
     if (first === this.first) return;
@@ -258,7 +261,7 @@ export class Plots {
     setText(this.when, `${mark ? `${mark.kind}: ${mark.text} · ` : ""}${timeText(at * 1000, local)} ${zoneText(at * 1000, local)}`);
   }
 
-  /** The data has grown. A collector that takes long is asked less often. */
+  /** The data has grown. If the collector answers slowly, it is asked less often. */
   follow(): void {
     if (this.loading || performance.now() < this.rested) return;
     void this.load();
@@ -308,7 +311,7 @@ export class Plots {
     for (const plot of this.plots) plot.redraw();
   }
 
-  /** All colours have changed: plots are made anew. */
+  /** The colours have changed: draw the plots again from scratch. */
   recolour(): void {
     for (const plot of this.plots) {
       plot.destroy();

@@ -1,4 +1,4 @@
-/** What the page shows, which is its address: every state can be sent to somebody else. */
+/** The state of the page. It is in the address, so every state can be shared by a link. */
 
 export interface State {
   incident: string | null;
@@ -46,7 +46,7 @@ function address(s: State): string {
 
 export const current = (): Readonly<State> => state;
 
-/** Change the state and its address. Another thing to look at is a step back in the history; the rest replaces it. */
+/** Change the state and the address. Choosing something else adds an entry to the history; other changes replace the current one. */
 export function change(values: Partial<State>): void {
   const before = state;
   state = { ...state, ...values };
@@ -64,13 +64,13 @@ addEventListener("popstate", () => {
   for (const listener of listeners) listener(before);
 });
 
-/** The two ends of a range that was chosen by hand, in milliseconds. */
+/** The two ends of a range of the user's own, in milliseconds. */
 export function ownRange(range: string): [number, number] | null {
   const [from, to] = range.split("..").map((text) => Date.parse(text));
   return Number.isFinite(from) && Number.isFinite(to) && to > from ? [from, to] : null;
 }
 
-/** What the range means when the data ends at `end`, in milliseconds. */
+/** The two ends of a range if the data ends at `end`, in milliseconds. */
 export function rangeAt(range: string, end: number): [number, number] {
   return ownRange(range) ?? [end - (SPANS[range] ?? 3600) * 1000, end];
 }
