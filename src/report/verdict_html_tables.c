@@ -9,6 +9,7 @@
 #define SUSPECTS_MAX 1000
 #define MEMBERS_MAX 1000
 #define GROUPS_MAX 500
+#define GROUPS_OPEN_MAX 24 /* more of them have to be opened */
 
 static void cell_time(FILE *out, int64_t wall_us)
 {
@@ -78,7 +79,8 @@ static void write_suspects(struct html_page *p, const char *id, const char *titl
 	fprintf(p->out,
 		"<section id=\"%s\" class=\"card\"><h2>%s</h2>\n<div class=\"wide\">"
 		"<table class=\"sortable\"><thead><tr><th>#</th><th>component</th><th>cause</th>"
-		"<th>metrics</th><th>ratio</th><th>severity</th><th>persistence</th><th>sure</th>"
+		"<th>metrics</th><th>ratio</th><th>severity</th><th>persistence</"
+		"th><th>confidence</th>"
 		"<th>first</th><th>last</th></tr></thead><tbody>\n",
 		id, title);
 	for (uint32_t i = 0; i < told; i++)
@@ -107,7 +109,10 @@ static void write_groups(struct html_page *p)
 {
 	uint32_t told = p->v->n_groups < GROUPS_MAX ? p->v->n_groups : GROUPS_MAX;
 
-	fputs("<h3>Peer groups</h3>\n<div class=\"wide\"><table><thead><tr><th>group</th>"
+	fputs("<h3>Peer groups</h3>\n", p->out);
+	if (told > GROUPS_OPEN_MAX)
+		fprintf(p->out, "<details><summary>%" PRIu32 " groups</summary>\n", p->v->n_groups);
+	fputs("<div class=\"wide\"><table><thead><tr><th>group</th>"
 	      "<th>components</th><th></th><th></th></tr></thead><tbody>\n",
 		p->out);
 	for (uint32_t i = 0; i < told; i++) {
@@ -130,6 +135,8 @@ static void write_groups(struct html_page *p)
 	if (told < p->v->n_groups)
 		fprintf(p->out, "<p class=\"hint\">%" PRIu32 " more are left out.</p>\n",
 			p->v->n_groups - told);
+	if (told > GROUPS_OPEN_MAX)
+		fputs("</details>\n", p->out);
 }
 
 static void write_parameter(FILE *out, const char *name, const char *value, const char *help)
