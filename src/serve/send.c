@@ -44,7 +44,8 @@ struct sender {
 	bool known; /* the state of the collector is known */
 	int64_t expired_us;
 	int64_t wait_us; /* the next wait after a failure */
-	bool told_away;	 /* warned that the collector cannot be reached */
+	bool told_away;	 /* warned that nothing can be sent */
+	bool refused;	 /* the collector does not take data; that it answers proves nothing */
 	struct send_stats stats;
 };
 
@@ -69,7 +70,7 @@ void send_written(void *sender, const char *path, uint64_t size)
 	pthread_cond_signal(&s->wake);
 }
 
-/* Report once that the collector is unreachable, and once that it is back. */
+/* Report once that nothing can be sent, and once that it works again. */
 static void tell(struct sender *s, enum send_result result, const struct lp_err *err)
 {
 	if (result == SEND_OK && s->told_away)
@@ -201,7 +202,8 @@ static bool learn(struct sender *s, const char *current)
 			result = SEND_REFUSED;
 		}
 	}
-	tell(s, result, &err);
+	if (result != SEND_OK || !s->refused)
+		tell(s, result, &err);
 	if (result == SEND_OK)
 		take_list(s, list, current);
 	else
@@ -217,6 +219,7 @@ static enum send_result put(
 {
 	_cleanup_free_ char *file = send_http_escape(path_basename(f->path));
 	_cleanup_free_ char *path = NULL;
+	enum send_result result;
 
 	if (!file ||
 		asprintf(&path, "%s/%s?from=%" PRIu64 "&sum=%08" PRIx32 "%s", s->observer, file,
@@ -226,8 +229,13 @@ static enum send_result put(
 		return SEND_UNREACHABLE;
 	}
 	s->stats.requests++;
-	return send_http_put(s->http, path, last ? NULL : s->piece.bytes.text,
+	result = send_http_put(s->http, path, last ? NULL : s->piece.bytes.text,
 		last ? 0 : s->piece.bytes.len, &s->answer, err);
+	if (result == SEND_OK) {
+		s->refused = false;
+		tell(s, result, err);
+	}
+	return result;
 }
 
 /* Decide what to do with a file after a failed request. */
@@ -237,6 +245,7 @@ static void put_failed(
 	struct lp_err why = *err;
 
 	if (result == SEND_UNREACHABLE || result == SEND_FORBIDDEN) {
+		s->refused = true;
 		tell(s, result, err);
 		back_off(s, result);
 		return;
@@ -266,7 +275,6 @@ static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 		put_failed(s, f, result, &err);
 		return -1;
 	}
-	tell(s, result, &err);
 	f->conflicts = 0;
 	s->stats.frames += s->piece.n_frames;
 	s->stats.bytes += s->piece.bytes.len;

@@ -215,13 +215,20 @@ def test_disk_full():
                 wait_for("a full disk", lambda: collector.totals()["disk_failing"], 60)
                 check("servers keep it and send it later" in collector.said(), collector.said())
                 wait_for("the server's word", lambda: "disk: cannot write" in server.said())
-                check(collector.totals()["refused"]["disk"] > 0, "it is not counted")
+                wait_for("a few attempts", lambda: collector.totals()["refused"]["disk"] >= 4)
+                status = collector.request("GET", "/api/v1/status")[1]
+                check("cannot write to its disk" in status["trouble"], status)
+                check(server.said().count("disk: cannot write") == 1 and "answers again" not in server.said(),
+                      f"it is reported more than once: {server.said()}")
+                check(collector.totals()["refused"]["disk"] < 50, "the server does not wait longer and longer")
                 os.unlink(ballast)
                 wait_for("room", lambda: not collector.totals()["disk_failing"], 90)
                 server.stop()
                 wait_for("the copy", lambda: complete(collector, "a"))
                 check_same(server, data)
                 check("works again" in collector.said(), collector.said())
+                check(server.said().count("answers again") == 1, server.said())
+                check(collector.request("GET", "/api/v1/status")[1]["trouble"] is None, "there is trouble still")
         finally:
             subprocess.run(["umount", "-l", data], check=False)
 
