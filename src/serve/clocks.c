@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A clock that is off by something else every time is not followed. */
+/* A clock of which the offset changes more often is not corrected any further. */
 #define CHANGES_MAX 16
 
 void clocks_release(struct clocks *c)
@@ -90,7 +90,7 @@ int64_t clocks_most_ahead_us(const struct clocks *c)
 	return most;
 }
 
-/* If the clock was set, what was true before is not in doubt. */
+/* If the clock was set, the correction of earlier times stays. */
 int clocks_adjust(struct clocks *c, const char *observer, int64_t by_us, bool by_load)
 {
 	struct server_clock *x = clock_get(c, observer);
@@ -124,7 +124,7 @@ static int room_make(struct clocks *c, const struct lp_batch *b)
 	return 0;
 }
 
-/* The clock that a row is corrected by; NULL: it is not. */
+/* The clock by which a row is corrected; NULL: it is not corrected. */
 static const struct server_clock *row_clock(
 	const struct clocks *c, const struct lp_source *source, uint32_t id)
 {
@@ -133,7 +133,7 @@ static const struct server_clock *row_clock(
 	return x && x->ahead_us ? x : NULL;
 }
 
-/* The rows that are corrected by a clock; the others are absent. False: there are none. */
+/* Keep the rows that this clock corrects; the others become absent. False: there are none. */
 static bool part_fill(struct clocks *c, const struct lp_source *source, const struct lp_batch *b,
 	const struct server_clock *by)
 {

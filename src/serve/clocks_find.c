@@ -25,7 +25,7 @@ static bool is_contradicted(const struct observers *o, const char *observer, int
 	return llabs(x->skew_us - x->ahead_us - news_us) > ROUNDING_US;
 }
 
-/* Take over what was found on a grid, as exactly as a finer one shows it. */
+/* Take over what was found on a grid, with the precision of the finest grid that shows it. */
 static int offsets_take(struct clocks *c, const struct observers *o,
 	const struct table_offset *found, size_t n, const struct lp_table_builder *b,
 	const struct lp_table_builder *finer)
@@ -58,7 +58,7 @@ int clocks_find_by_load(struct clocks *c, struct lp_engine *e, const struct obse
 
 	if (r == 0)
 		r = offsets_take(c, o, found, n, builders[last], builders[0]);
-	/* Short data shows nothing on a coarse grid, and offsets below its step never. */
+	/* On a coarse grid short data shows nothing, and neither do offsets below its step. */
 	if (r != 0)
 		return r;
 	r = table_offsets_find_soon(

@@ -1,4 +1,4 @@
-/* Whose clocks are off: by the load of servers, and by the arrival of their data. */
+/* Finds servers with wrong clocks, by their load and by the arrival of their data. */
 #ifndef SERVE_CLOCKS_FIND_H
 #define SERVE_CLOCKS_FIND_H
 
@@ -12,7 +12,7 @@
  * contradict it. 1: there is news, and data must be read again with it; 0: none; or -ENOMEM. */
 int clocks_find_by_load(struct clocks *c, struct lp_engine *e, const struct observers *o);
 
-/* What observers_rate() found out. The same result. */
+/* Take over what observers_rate() has found. The result is the same as above. */
 int clocks_find_by_arrival(struct clocks *c, const struct observers *o);
 
 /* Notes in a verdict about clocks that were corrected. 0 or -ENOMEM. */

@@ -20,7 +20,7 @@
 #include <limpet/diagnose.h>
 
 #define FEED_LATENESS_US INT64_C(60000000)
-/* So much is read again where a feed continues another: what an engine that is bounded knows. */
+/* A feed that continues another one reads so much again: as much as a bounded engine keeps. */
 #define FEED_LOOK_BACK_US INT64_C(86400000000)
 
 struct feed_options {
@@ -83,7 +83,7 @@ int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err);
  * above, or 0. */
 int feed_check_arrival(struct feed *f, struct lp_err *err);
 
-/* Who delivers; those that must be there are among them. */
+/* The observers: those that deliver, and those that are expected. */
 struct observers *feed_observers(struct feed *f);
 
 /* The topology; NULL: none. */

@@ -441,7 +441,7 @@ static enum MHD_Result request_finish(
 	return answer_send(x, connection, &a);
 }
 
-/* libmicrohttpd calls it when the headers have arrived, for each piece of the bodyand at its
+/* libmicrohttpd calls it when the headers have arrived, for each piece of the body, and at its
  * end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *data, size_t *data_size, void **state)
