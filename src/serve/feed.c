@@ -54,7 +54,7 @@ static int64_t lateness(const struct feed *f)
 	return f->opt->lateness_us ? f->opt->lateness_us : FEED_LATENESS_US;
 }
 
-/* How many others have come to about that time, or begin there. */
+/* The number of other observers whose data ends, or begins, at about that time. */
 static size_t others_near(const struct feed *f, const char *observer, int64_t us)
 {
 	size_t n = follow_data_n_near(f->data, us, lateness(f));
@@ -70,8 +70,8 @@ static size_t others_near(const struct feed *f, const char *observer, int64_t us
 	return n;
 }
 
-/* A clock was set: was it right before, so that the corrected times go on with those of the others?
- * Then they were there when this batch began. Otherwise they are where it ends. */
+/* A clock was set. Was it right before? Then other observers have data of the time at which this
+ * batch begins; otherwise they have data of the time at which it ends. */
 static bool was_right(
 	const struct feed *f, const char *observer, const struct lp_batch *b, const int64_t *walls)
 {
@@ -102,7 +102,7 @@ static int data_arrived(void *ctx, const char *observer, int64_t newest_us)
 	return 0;
 }
 
-/* An archive's batch arrives: its right times. */
+/* Compute the right times of a batch of an archive that arrives. */
 static int batch_correct(
 	void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls)
 {
@@ -160,7 +160,7 @@ int feed_new(const struct feed_options *options, struct feed **ret, struct lp_er
 	return 0;
 }
 
-/* Before anything is read: how often observers sample. 0: there are no files. */
+/* Before anything is read: find out how often observers sample. 0: there are no files. */
 static int intervals_look(struct feed *f, struct lp_err *err)
 {
 	struct follow_item item;
@@ -221,7 +221,7 @@ static int64_t known_ahead(const struct feed *f, const char *observer)
 	return f->opt->clocks ? clocks_ahead_us(f->opt->clocks, observer) : 0;
 }
 
-/* Batches of foreign files may be of many observers, some of which are not there. */
+/* A batch of a foreign file may have many observers, some of them without values. */
 static int heard_each(struct feed *f, const struct lp_source *source, const struct lp_batch *b)
 {
 	uint32_t at = 0;
@@ -249,6 +249,21 @@ static int heard_each(struct feed *f, const struct lp_source *source, const stru
 	return 0;
 }
 
+/* Samples that the watermark has passed are ignored by the engine. */
+static void late_note(struct feed *f, uint32_t at, const struct lp_batch *b)
+{
+	int64_t watermark_us = feed_watermark_us(f), from_us = INT64_MAX, until_us = INT64_MIN;
+
+	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++) {
+		if (b->wall_us[i] > watermark_us)
+			continue;
+		from_us = b->wall_us[i] < from_us ? b->wall_us[i] : from_us;
+		until_us = b->wall_us[i] > until_us ? b->wall_us[i] : until_us;
+	}
+	if (until_us > INT64_MIN)
+		observers_heard_late(&f->observers, at, from_us, until_us, f->now_us);
+}
+
 static int batch_heard(struct feed *f, const struct follow_item *item, struct lp_err *err)
 {
 	const struct lp_batch *b = item->batch;
@@ -263,13 +278,14 @@ static int batch_heard(struct feed *f, const struct follow_item *item, struct lp
 	if (!f->opt->clocks)
 		observers_arrived(&f->observers, at, batch_last(b), f->now_us);
 	observers_heard(&f->observers, at, batch_last(b), b->n_samples - b->carry, f->now_us);
+	late_note(f, at, b);
 	if (x->serial == serial)
 		return 0;
 	x->serial = serial;
 	return description_take(f, item->observer, err);
 }
 
-/* A batch of several observers, while it is taken in. */
+/* A batch of several observers that is being fed. */
 struct taking {
 	struct feed *feed;
 	const struct lp_source *source;
@@ -424,7 +440,7 @@ static int clocks_result(int found, struct lp_err *err)
 	return found ? lp_err_set(err, -EAGAIN, "clocks of servers are wrong") : 0;
 }
 
-/* Is a verdict explained by clocks? Say which are known to be wrong. */
+/* Do wrong clocks explain a verdict? Note in it which clocks are known to be wrong. */
 static int clocks_check(struct feed *f, struct lp_verdict *v, struct lp_err *err)
 {
 	int r = 0;

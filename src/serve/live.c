@@ -11,10 +11,12 @@
 
 #define WAIT_US (US_PER_SEC / 4)
 #define CATCH_UP_STEP_US (60 * US_PER_SEC)
-/* Verdicts of large fleets take seconds, so at most a fifth of the time is spent on them. */
+/* Verdicts on large fleets take seconds, so they get at most a fifth of the time. */
 #define VERDICT_SHARE 4
 #define SLICE_US (50000)
-/* Reading everything again because of clocks is work: no more often than this. */
+/* Listeners hear that nothing has changed at this interval. */
+#define TELL_US (15 * US_PER_SEC)
+/* Data is read again because of wrong clocks at most at this interval. */
 #define AGAIN_US (300 * US_PER_SEC)
 
 struct live {
@@ -40,12 +42,13 @@ struct live {
 	/* The thread's own. */
 	struct clocks clocks;
 	struct feed *feed;
-	int64_t again_us; /* when data was last read again because of them, by CLOCK_MONOTONIC */
-	int64_t at_us;	  /* reading again what was there: up to this time */
+	int64_t again_us; /* when data was last read again because of clocks, by CLOCK_MONOTONIC */
+	int64_t at_us;	  /* existing data was read up to this time */
 	int64_t asked_us; /* when the last verdict was ready, by CLOCK_MONOTONIC */
 	int64_t took_us;  /* CPU time of this thread for it; waiting for others is no reason to
 			   * judge less often */
 	uint64_t states;  /* hash of the states of all observers at the last verdict */
+	int64_t told_us;  /* when listeners heard of the state, by CLOCK_MONOTONIC */
 };
 
 DEFINE_CLEANUP(struct live *, live_stop);
@@ -159,12 +162,28 @@ static void publish(struct live *l, struct snapshot *s)
 	pthread_mutex_unlock(&l->mutex);
 	if (l->opt.judged)
 		l->opt.judged(l->opt.ctx, s, before);
+	l->told_us = clock_us(CLOCK_MONOTONIC);
 	snapshot_unref(before);
 	snapshot_unref(s);
 }
 
-/* The verdict, and what is made of it. If clocks turn out to be wrong, a replay is read again at
- * once; live, -EAGAIN: it has to be. */
+/* Without verdicts, data gets older. */
+static void tell_if_due(struct live *l)
+{
+	int64_t now_us = clock_us(CLOCK_MONOTONIC);
+	struct snapshot *s;
+
+	if (l->opt.replay || now_us - l->told_us < TELL_US)
+		return;
+	l->told_us = now_us;
+	s = live_snapshot(l);
+	if (l->opt.judged)
+		l->opt.judged(l->opt.ctx, s, s);
+	snapshot_unref(s);
+}
+
+/* Make a verdict and update the incidents. If clocks turn out to be wrong, a replay is read again
+ * at once; live, it returns -EAGAIN, and the caller has to begin again. */
 static int verdict_get(struct live *l, int64_t now_us, struct lp_verdict **ret, struct lp_err *err)
 {
 	int r;
@@ -178,7 +197,7 @@ static int verdict_get(struct live *l, int64_t now_us, struct lp_verdict **ret, 
 	return r;
 }
 
-/* A store that fails (a full disk) does not keep the verdict from being known. */
+/* If the store fails (a full disk), the verdict is published anyway. */
 static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID);
@@ -216,6 +235,8 @@ static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	struct observers *o = feed_observers(l->feed);
 
+	if (l->opt.is_blind && l->opt.is_blind(l->opt.ctx))
+		observers_go_live(o, now_us);
 	if (clock_us(CLOCK_MONOTONIC) - l->asked_us < VERDICT_SHARE * l->took_us)
 		return 0;
 	observers_rate(o, FEED_LATENESS_US, now_us);
@@ -393,7 +414,7 @@ static int live_step(struct live *l, struct lp_err *err)
 	}
 	if (r == 0)
 		r = l->opt.replay ? step_replay(l, err) : step_live(l, err);
-	if (r == -ESTALE || r == -EAGAIN) { /* begin again with what was learnt */
+	if (r == -ESTALE || r == -EAGAIN) { /* begin again with what is known now */
 		if (r == -EAGAIN)
 			l->again_us = clock_us(CLOCK_MONOTONIC);
 		feed_free(l->feed);
@@ -421,6 +442,7 @@ static void *live_run(void *arg)
 			feed_free(l->feed);
 			l->feed = NULL;
 		}
+		tell_if_due(l);
 		live_wait(l);
 	}
 	return NULL;

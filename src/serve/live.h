@@ -19,8 +19,12 @@ struct live_options {
 	struct incidents *store;       /* outlives the thread */
 	int64_t look_back_us; /* how much is read again at the start; 0: FEED_LOOK_BACK_US */
 	struct lp_warn *warn; /* called by the thread */
-	/* Called by the thread after a verdict. `before` is the last snapshot. May be NULL. */
+	/* Called by the thread after a verdict, and every 15 s if there is none (with the same
+	 * snapshot twice). `before` is the last snapshot. May be NULL. */
 	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);
+	/* Can the collector take no data at the moment (a full disk)? Then no server is to blame
+	 * for being silent. May be NULL. */
+	bool (*is_blind)(void *ctx);
 	void *ctx;
 };
 

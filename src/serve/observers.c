@@ -12,7 +12,11 @@
  * if deliveries are no further apart than that. */
 #define STEADY_US (3 * US_PER_SEC)
 #define STEADY_GAP_US (10 * US_PER_SEC)
-/* So many servers it takes to know what is right. */
+/* If nobody delivers for so long, nothing can arrive. */
+#define INTERRUPTION_US (20 * US_PER_SEC)
+/* After that, the watermark waits at most so long for observers that send what they kept. */
+#define FILL_IN_US (600 * US_PER_SEC)
+/* With fewer servers it is unclear whose clock is right. */
 #define SERVERS_LEAST 3
 
 void observers_release(struct observers *o)
@@ -43,7 +47,8 @@ int observers_get(struct observers *o, const char *name, uint32_t *ret)
 		.last_us = INT64_MIN,
 		.heard_us = INT64_MIN,
 		.fresh_us = {INT64_MIN, INT64_MIN},
-		.skew_us = INT64_MIN};
+		.skew_us = INT64_MIN,
+		.late_heard_us = INT64_MIN};
 	return 0;
 }
 
@@ -62,7 +67,7 @@ void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_
 	struct observer *x = &o->items[at];
 	int64_t minute = floor_div(now_us, MINUTE_US), fresh;
 
-	/* Earlier recordings prove nothing about clocks. */
+	/* The age of old recordings says nothing about clocks. */
 	if (!o->live || __builtin_sub_overflow(last_us, now_us, &fresh))
 		return;
 	if (minute != x->minute) {
@@ -74,10 +79,32 @@ void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_
 		x->fresh_us[0] = fresh;
 }
 
+/* The last sample that counts; samples in the future do not. */
+static int64_t last_of(const struct observer *x, int64_t now_us)
+{
+	return x->last_us > now_us ? now_us : x->last_us;
+}
+
+/* Data can arrive again. */
+static void arrives_again(struct observers *o, int64_t now_us)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->items[i].last_us > INT64_MIN)
+			o->times[n++] = (double)last_of(&o->items[i], now_us);
+	}
+	o->before_us = n ? (int64_t)median_of(o->times, n) : INT64_MIN;
+	o->again_us = now_us;
+}
+
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us)
 {
 	struct observer *x = &o->items[at];
 
+	if (o->live && o->heard_us && now_us - o->heard_us > INTERRUPTION_US)
+		arrives_again(o, now_us);
+	o->heard_us = now_us;
 	if (last_us > x->last_us)
 		x->last_us = last_us;
 	/* Data that arrives together is one delivery. */
@@ -87,10 +114,17 @@ void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t
 	x->n_samples += n;
 }
 
-/* The last sample that counts; samples in the future do not. */
-static int64_t last_of(const struct observer *x, int64_t now_us)
+void observers_heard_late(
+	struct observers *o, uint32_t at, int64_t from_us, int64_t until_us, int64_t now_us)
 {
-	return x->last_us > now_us ? now_us : x->last_us;
+	struct observer *x = &o->items[at];
+
+	/* One gap is filled in at a time. */
+	if (x->late_heard_us == INT64_MIN || from_us > x->late_until_us + FILL_IN_US)
+		x->late_from_us = from_us;
+	x->late_from_us = from_us < x->late_from_us ? from_us : x->late_from_us;
+	x->late_until_us = until_us > x->late_until_us ? until_us : x->late_until_us;
+	x->late_heard_us = now_us;
 }
 
 static bool delivers(
@@ -100,6 +134,18 @@ static bool delivers(
 	int64_t gap = o->live ? x->gap_us : 0; /* some are recorded only every few minutes */
 
 	return x->last_us > INT64_MIN && now_us - heard <= lateness_us + gap;
+}
+
+/* Was it with the others before data could not arrive? Then it will come back, and sends what it
+ * recorded meanwhile. */
+static bool fills_in(
+	const struct observers *o, const struct observer *x, int64_t lateness_us, int64_t now_us)
+{
+	if (!o->live || !o->again_us || o->before_us == INT64_MIN ||
+		x->last_us < o->before_us - lateness_us)
+		return false;
+	return now_us - o->again_us <= lateness_us ||
+		(now_us - x->heard_us <= STEADY_GAP_US && now_us - o->again_us <= FILL_IN_US);
 }
 
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us)
@@ -125,7 +171,9 @@ int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now
 	for (size_t i = 0; i < o->n; i++) {
 		int64_t last = last_of(&o->items[i], now_us);
 
-		if (last > INT64_MIN && last >= most - lateness_us && last < ready)
+		if (last > INT64_MIN && last < ready &&
+			(last >= most - lateness_us ||
+				fills_in(o, &o->items[i], lateness_us, now_us)))
 			ready = last;
 	}
 	return ready;
@@ -182,9 +230,10 @@ void observers_go_live(struct observers *o, int64_t now_us)
 {
 	o->live = true;
 	for (size_t i = 0; i < o->n; i++) {
-		if (o->items[i].last_us > INT64_MIN)
+		if (o->items[i].last_us > INT64_MIN && o->items[i].state != OBSERVER_SILENT)
 			o->items[i].heard_us = now_us;
 	}
+	arrives_again(o, now_us);
 }
 
 /* Live, silence is measured with the collector's clock, because the whole fleet may be silent. In a
@@ -199,9 +248,15 @@ static enum observer_state state_of(const struct observers *o, const struct obse
 		return OBSERVER_OK;
 	if (o->live && !here)
 		return OBSERVER_SILENT;
-	if (x->last_us > INT64_MIN && last_of(x, now_us) >= most_us - lateness_us)
+	if (x->last_us > INT64_MIN &&
+		(last_of(x, now_us) >= most_us - lateness_us ||
+			fills_in(o, x, lateness_us, now_us)))
 		return OBSERVER_OK;
-	return here ? OBSERVER_LATE : OBSERVER_SILENT;
+	if (!here)
+		return OBSERVER_SILENT;
+	/* What it sent last was not old: it does not send, and will be silent in a moment. */
+	return o->live && now_us - x->heard_us > x->gap_us + STEADY_GAP_US ? OBSERVER_OK
+									   : OBSERVER_LATE;
 }
 
 void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us)

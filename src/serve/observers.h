@@ -35,6 +35,8 @@ struct observer {
 	enum observer_state state;
 	int64_t skew_us; /* of its clock against those of most; INT64_MIN: not known */
 	int64_t news_us; /* by so much more than ahead_us its clock is ahead; 0: none for certain */
+	/* Its samples of this span came too late to be judged; when the last of them came. */
+	int64_t late_from_us, late_until_us, late_heard_us; /* the last: INT64_MIN: never */
 };
 
 /* Zero-initialise it. */
@@ -44,6 +46,10 @@ struct observers {
 	struct strmap index;
 	bool live; /* data arrives as it is recorded, so clocks can be compared with the
 		    * collector's */
+	/* Since when data arrives again, after none could; 0: it always could. And up to when most
+	 * had delivered before. */
+	int64_t again_us, before_us;
+	int64_t heard_us; /* when any data arrived; 0: never */
 	double *times;
 	size_t cap_times;
 };
@@ -62,8 +68,12 @@ void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_
 /* `n` samples were read, the last of which was taken at `last_us` by the right clock. */
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
 
-/* Existing recordings have been read. From now on data arrives as it is recorded, and every server
- * gets the full time before it is late. */
+/* Samples of an observer came after the watermark had passed them, so they were not judged. */
+void observers_heard_late(
+	struct observers *o, uint32_t at, int64_t from_us, int64_t until_us, int64_t now_us);
+
+/* Until now no data could arrive: the collector was not there, or could not take any. From now on
+ * data arrives as it is recorded, and every server gets the full time before it is late. */
 void observers_go_live(struct observers *o, int64_t now_us);
 
 /* The time up to which most observers have delivered: the median of those that deliver at all.
@@ -71,7 +81,8 @@ void observers_go_live(struct observers *o, int64_t now_us);
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
 /* How far the watermark may advance: up to the slowest observer that is at most `lateness_us`
- * behind most of them. INT64_MIN: no data. */
+ * behind most of them. After a time in which no data could arrive, it waits longer for observers
+ * that still send what they recorded then. INT64_MIN: no data. */
 int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
 /* Find out which observers are late or silent, and which have wrong clocks. Live, an observer is

@@ -103,29 +103,25 @@ static const char *status_name(const struct snapshot *s, const struct incidents_
 	return s->status == LP_STATUS_UNKNOWN || !s->verdict ? "unknown" : "ok";
 }
 
-/* Does the collector fail to write received data? */
-static bool disk_fails(const struct serve *serve)
+/* What keeps the collector from its work; null: nothing. */
+static json_t *trouble_json(const struct serve *serve)
 {
-	struct ingest_stats st;
+	char trouble[504];
 
-	if (!serve->ingest)
-		return false;
-	ingest_get_stats(serve->ingest, &st);
-	return st.disk_failing;
+	if (serve_disk_fails(serve))
+		return json_text(
+			"the collector cannot write to its disk: nothing new is judged until it "
+			"can; servers keep their samples and send them then");
+	return *live_trouble(serve->live, trouble, sizeof(trouble)) ? json_text(trouble)
+								    : json_null();
 }
 
-static json_t *notes_json(const struct serve *serve, struct live *l, const struct snapshot *s)
+static json_t *notes_json(struct live *l, const struct snapshot *s)
 {
-	char trouble[504], span[TIME_TEXT_MAX], text[160];
+	char span[TIME_TEXT_MAX], text[160];
 	json_t *notes = json_array();
 	int64_t ahead = live_ahead_us(l);
 
-	if (*live_trouble(l, trouble, sizeof(trouble)))
-		json_array_append_new(notes, json_text(trouble));
-	if (disk_fails(serve))
-		json_array_append_new(notes,
-			json_text("the collector cannot write to its disk: servers keep their "
-				  "samples and send them when it can"));
 	if (ahead) {
 		snprintf(text, sizeof(text),
 			"the clocks of most servers are %s ahead of this machine's",
@@ -134,6 +130,13 @@ static json_t *notes_json(const struct serve *serve, struct live *l, const struc
 	}
 	if (!s->verdict)
 		json_array_append_new(notes, json_text("there is no verdict yet"));
+	if (s->n_filled_in) {
+		snprintf(text, sizeof(text),
+			"samples of %" PRIu32 " server%s came too late to be judged live in the "
+			"last ten minutes; they are kept",
+			s->n_filled_in, s->n_filled_in == 1 ? "" : "s");
+		json_array_append_new(notes, json_text(text));
+	}
 	for (uint32_t i = 0; i < s->n_notes; i++)
 		json_array_append_new(notes, json_text(s->notes[i]));
 	return notes;
@@ -148,18 +151,20 @@ json_t *route_status(struct serve *serve)
 	json_t *o;
 
 	incidents_count(live_incidents(l), now, &n);
-	o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:b, s:o}",
+	o = json_pack("{s:s, s:o, s:o, s:o, s:s, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:b, s:o, "
+		      "s:o}",
 		"limpet", LIMPET_VERSION, "now", time_or_null(now_s), "watermark",
 		time_or_null(s->watermark_us), "data_age_s",
 		s->watermark_us > INT64_MIN
-			? json_real(round((double)(now - s->watermark_us) / 1e5) / 10)
+			? json_real(fmax(0, round((double)(now - s->watermark_us) / 1e5) / 10))
 			: json_null(),
 		"status", status_name(s, &n), "critical", (int)n.critical, "warning",
 		(int)n.warning, "observers", "reporting",
 		(int)(snapshot_count(s, OBSERVER_OK) + snapshot_count(s, OBSERVER_LATE)),
 		"expected", (int)s->n_servers, "late", (int)snapshot_count(s, OBSERVER_LATE),
 		"silent", (int)snapshot_count(s, OBSERVER_SILENT), "replay",
-		serve->config.replay != NULL, "notes", notes_json(serve, l, s));
+		serve->config.replay != NULL, "trouble", trouble_json(serve), "notes",
+		notes_json(l, s));
 	snapshot_unref(s);
 	return o;
 }

@@ -147,6 +147,21 @@ static int incidents_begin(struct serve *s, struct lp_err *err)
 	return r;
 }
 
+bool serve_disk_fails(const struct serve *s)
+{
+	struct ingest_stats st;
+
+	if (!s->ingest)
+		return false;
+	ingest_get_stats(s->ingest, &st);
+	return st.disk_failing;
+}
+
+static bool is_blind(void *ctx)
+{
+	return serve_disk_fails(ctx);
+}
+
 static int live_begin(struct serve *s, struct lp_err *err)
 {
 	const struct serve_config *c = &s->config;
@@ -159,6 +174,7 @@ static int live_begin(struct serve *s, struct lp_err *err)
 		.look_back_us = c->look_back_us,
 		.warn = c->warn,
 		.judged = judged,
+		.is_blind = is_blind,
 		.ctx = s};
 
 	return live_start(&live, &s->live, err);

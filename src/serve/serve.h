@@ -62,6 +62,9 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 /* Finish current work, and free it. Accepts NULL. */
 void serve_close(struct serve *s);
 
+/* Does the collector fail to write received data? */
+bool serve_disk_fails(const struct serve *s);
+
 /* Notify clients that an incident changed, or that there is a new verdict. */
 void events_incident(struct serve *s, json_t *incident);
 void events_judged(struct serve *s, const struct snapshot *now, const struct snapshot *before);

@@ -207,7 +207,17 @@ static void steps_take(struct sighting *x, const struct lp_verdict *v, const str
 	incident_steps_release(&steps);
 }
 
-/* Is it about a server that delivers nothing? That is reported separately. */
+/* Samples come too late only a while after others: so much is missing around those that did. */
+#define LATE_AROUND_US (90 * US_PER_SEC)
+
+/* Is it about the time of samples that a server sent too late? */
+static bool came_late(const struct observer *x, const struct lp_incident *in)
+{
+	return x->late_heard_us > INT64_MIN && in->first_us >= x->late_from_us - LATE_AROUND_US &&
+		in->last_us <= x->late_until_us + LATE_AROUND_US;
+}
+
+/* Is it about a server that delivers nothing, or did so later? That is reported separately. */
 static bool is_silence(
 	const struct lp_verdict *v, const struct lp_incident *in, const struct observers *o)
 {
@@ -215,7 +225,7 @@ static bool is_silence(
 
 	return o && in->level == LP_LEVEL_ABSENT &&
 		strmap_get(&o->index, incident_observer(v, in), &at) &&
-		o->items[at].state == OBSERVER_SILENT;
+		(o->items[at].state == OBSERVER_SILENT || came_late(&o->items[at], in));
 }
 
 static int incident_take(

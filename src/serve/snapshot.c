@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "model/hosts.h"
 #include "report/peer_lines.h"
 #include "report/verdict_json.h"
@@ -339,6 +340,9 @@ static int server_compare(const void *a, const void *b)
 	return r ? r : strverscmp(x->name, y->name);
 }
 
+/* Samples that came too late are mentioned for so long. */
+#define FILLED_IN_US (600 * US_PER_SEC)
+
 static bool servers_copy(struct snapshot *s, const struct observers *o, const struct topology *t)
 {
 	char part[300];
@@ -362,6 +366,8 @@ static bool servers_copy(struct snapshot *s, const struct observers *o, const st
 			.n_samples = x->n_samples};
 		if (!s->servers[i].name || !s->servers[i].group)
 			return false;
+		s->n_filled_in +=
+			x->late_heard_us > INT64_MIN && s->now_us - x->late_heard_us < FILLED_IN_US;
 	}
 	return true;
 }

@@ -66,8 +66,9 @@ struct snapshot {
 	char **notes;
 	uint32_t n_notes;
 	uint32_t n_suspects, n_warnings, n_absent;
-	uint64_t n_late;  /* samples that came too late */
-	double verdict_s; /* CPU time for the verdict */
+	uint64_t n_late;      /* samples that came too late */
+	uint32_t n_filled_in; /* servers of which some did in the last ten minutes */
+	double verdict_s;     /* CPU time for the verdict */
 };
 
 /* Make a snapshot of a verdict (NULL: none yet) and the observers. NULL: out of memory. */

@@ -2,6 +2,7 @@
 #include "serve_rig.h"
 
 #include "serve/feed.h"
+#include "serve/sightings.h"
 #include <errno.h>
 
 #define SERVERS 5
@@ -290,11 +291,102 @@ static void test_longer_interval(void **state)
 	serve_rig_release(&r);
 }
 
+/* What operators and the verdict hear of servers that deliver nothing. */
+struct heard {
+	unsigned silent, others, absent; /* sightings, sightings; components in verdicts */
+};
+
+static void look(struct feed *f, uint32_t s, struct heard *ret)
+{
+	struct observers *o = feed_observers(f);
+	struct sightings seen = {0};
+	struct lp_verdict *v = NULL;
+	struct lp_err err = {0};
+
+	read_now(f, s);
+	observers_rate(o, FEED_LATENESS_US, second(s));
+	if (feed_due(f) && feed_verdict(f, &v, &err) < 0)
+		fail_msg("%s", err.text);
+	if (v) {
+		ret->absent += v->n_absent;
+		assert_int_equal(sightings_add_verdict(&seen, v, o), 0);
+	}
+	assert_int_equal(sightings_add_observers(&seen, o, NULL, second(s)), 0);
+	for (size_t i = 0; i < seen.n; i++) {
+		bool silent = !strcmp(seen.items[i].cause, "silent");
+
+		ret->silent += silent;
+		ret->others += !silent;
+	}
+	sightings_release(&seen);
+	lp_verdict_free(v);
+}
+
+#define AWAY_FROM_S 600
+#define AWAY_UNTIL_S 800
+#define AWAY_END_S 1000
+
+/* All servers record up to AWAY_END_S; server i delivers nothing from AWAY_FROM_S to back[i]. */
+static void away(
+	const char *name, const uint32_t back[SERVERS], struct heard *ret, uint64_t *ret_late)
+{
+	const struct lp_diagnose_options live = {.bounded = true};
+	struct serve_rig r;
+	struct feed_options o = {.dir = r.dir, .diagnose = &live};
+	struct feed *f = NULL;
+	struct lp_err err = {0};
+
+	*ret = (struct heard){0};
+	serve_rig_init(&r, name, SERVERS, AWAY_END_S, NULL);
+	assert_int_equal(feed_new(&o, &f, &err), 0);
+	for (uint32_t s = 5; s <= AWAY_END_S; s += 5) {
+		for (uint32_t i = 0; i < SERVERS; i++) {
+			bool is_away = s > AWAY_FROM_S && s < back[i];
+
+			serve_rig_write(&r, i, is_away ? 0 : s - r.rig.servers[i].fed);
+		}
+		look(f, s, ret);
+	}
+	*ret_late = feed_n_late(f);
+	feed_free(f);
+	serve_rig_release(&r);
+}
+
+/* One server was cut off: it was silent, and nothing else. Its samples of that time come too late,
+ * so the engine misses them; that is no reason to say that its disks had disappeared. */
+static void test_cut_off(void **state)
+{
+	static const uint32_t back[SERVERS] = {0, 0, 0, 0, AWAY_UNTIL_S};
+	struct heard heard;
+	uint64_t late;
+
+	(void)state;
+	away("cut", back, &heard, &late);
+	assert_true(heard.silent > 0 && heard.absent > 0 && late > 0);
+	assert_int_equal(heard.others, 0);
+}
+
+/* The collector was away, and the servers come back one after the other: all samples are judged. */
+static void test_collector_away(void **state)
+{
+	static const uint32_t back[SERVERS] = {
+		AWAY_UNTIL_S, AWAY_UNTIL_S, AWAY_UNTIL_S, AWAY_UNTIL_S + 15, AWAY_UNTIL_S + 40};
+	struct heard heard;
+	uint64_t late;
+
+	(void)state;
+	away("away", back, &heard, &late);
+	assert_int_equal(late, 0);
+	assert_int_equal(heard.absent, 0);
+	assert_int_equal(heard.others, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_diagnose),
 		cmocka_unit_test(test_restart), cmocka_unit_test(test_clock_ahead),
-		cmocka_unit_test(test_live_clocks), cmocka_unit_test(test_longer_interval)};
+		cmocka_unit_test(test_live_clocks), cmocka_unit_test(test_longer_interval),
+		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_collector_away)};
 
 	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
 }

@@ -180,12 +180,108 @@ static void test_go_live(void **state)
 	observers_release(&o);
 }
 
+/* Nothing could arrive for minutes, and the servers come back one after the other: the watermark
+ * waits for what they recorded meanwhile, and nobody is late. */
+static void test_interruption(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "gone"};
+	struct observers o = {.live = true};
+
+	(void)state;
+	for (int64_t s = 0; s <= 300; s += 5) {
+		for (int i = 0; i < 5; i++)
+			hear(&o, names[i], s, s);
+	}
+	for (int64_t s = 500; s <= 520; s += 5) {
+		for (int i = 0; i < 3; i++)
+			hear(&o, names[i], s, s);
+	}
+	observers_rate(&o, LATE, NOW + 520 * SECOND);
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 520 * SECOND), NOW + 300 * SECOND);
+	assert_int_equal(find(&o, "a")->state, OBSERVER_OK);
+	/* One of them begins to send what it has kept, the other does not come back. */
+	for (int64_t s = 525; s <= 565; s += 5) {
+		for (int i = 0; i < 3; i++)
+			hear(&o, names[i], s, s);
+		hear(&o, "d", 300 + (s - 520) * 2, s);
+	}
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 559 * SECOND), NOW + 300 * SECOND);
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 565 * SECOND), NOW + 390 * SECOND);
+	observers_rate(&o, LATE, NOW + 565 * SECOND);
+	assert_int_equal(find(&o, "d")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "gone")->state, OBSERVER_SILENT);
+	/* It stops in the middle of it. */
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 580 * SECOND), NOW + 565 * SECOND);
+	observers_release(&o);
+}
+
+/* The collector's disk is full: no server is silent because of that, but those that were are. */
+static void test_blind(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	hear(&o, "dead", -300, -300);
+	hear(&o, "a", 0, 0);
+	hear(&o, "b", 0, 0);
+	observers_rate(&o, LATE, NOW);
+	assert_int_equal(find(&o, "dead")->state, OBSERVER_SILENT);
+	for (int64_t s = 0; s <= 600; s += 1) {
+		observers_go_live(&o, NOW + s * SECOND);
+		observers_rate(&o, LATE, NOW + s * SECOND);
+	}
+	assert_int_equal(observers_count(&o, OBSERVER_OK), 2);
+	assert_int_equal(find(&o, "dead")->state, OBSERVER_SILENT);
+	observers_rate(&o, LATE, NOW + 661 * SECOND);
+	assert_int_equal(observers_count(&o, OBSERVER_SILENT), 3);
+	observers_release(&o);
+}
+
+/* A server that was cut off is silent after a minute, without being late for a moment. */
+static void test_cut_off(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	for (int64_t s = 0; s <= 200; s++) {
+		hear(&o, "a", s, s);
+		hear(&o, "b", s, s);
+		if (s <= 100)
+			hear(&o, "cut", s, s);
+		observers_rate(&o, LATE, NOW + s * SECOND);
+		assert_int_equal(observers_count(&o, OBSERVER_LATE), 0);
+	}
+	assert_int_equal(find(&o, "cut")->state, OBSERVER_SILENT);
+	observers_release(&o);
+}
+
+/* The span of samples that came too late; another gap is another span. */
+static void test_heard_late(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	hear(&o, "a", 0, 0);
+	assert_int_equal(find(&o, "a")->late_heard_us, INT64_MIN);
+	observers_heard_late(&o, 0, NOW + 100 * SECOND, NOW + 110 * SECOND, NOW + 300 * SECOND);
+	observers_heard_late(&o, 0, NOW + 90 * SECOND, NOW + 95 * SECOND, NOW + 301 * SECOND);
+	observers_heard_late(&o, 0, NOW + 111 * SECOND, NOW + 290 * SECOND, NOW + 302 * SECOND);
+	assert_int_equal(find(&o, "a")->late_from_us, NOW + 90 * SECOND);
+	assert_int_equal(find(&o, "a")->late_until_us, NOW + 290 * SECOND);
+	assert_int_equal(find(&o, "a")->late_heard_us, NOW + 302 * SECOND);
+	observers_heard_late(&o, 0, NOW + 5000 * SECOND, NOW + 5001 * SECOND, NOW + 5300 * SECOND);
+	assert_int_equal(find(&o, "a")->late_from_us, NOW + 5000 * SECOND);
+	observers_release(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_states),
 		cmocka_unit_test(test_clocks), cmocka_unit_test(test_slow_to_send),
 		cmocka_unit_test(test_replay), cmocka_unit_test(test_all_stop),
-		cmocka_unit_test(test_go_live)};
+		cmocka_unit_test(test_go_live), cmocka_unit_test(test_interruption),
+		cmocka_unit_test(test_blind), cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_heard_late)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
