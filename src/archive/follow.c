@@ -331,6 +331,19 @@ static int shrunk(struct follow *f, struct lp_err *err)
 	return follow_begin(f, fd, err);
 }
 
+/* Bytes behind the end of the file that could not be written. */
+static size_t tail_read(const struct follow *f, uint64_t at, void *buf, size_t size)
+{
+	return f->opt->peek ? f->opt->peek(f->opt->peek_ctx, f->source.path, at, buf, size) : 0;
+}
+
+static bool is_in_tail(const struct follow *f, uint64_t at)
+{
+	uint8_t byte;
+
+	return tail_read(f, at, &byte, 1) == 1;
+}
+
 static int header_read(const struct follow *f, uint64_t at, struct frame *ret)
 {
 	uint8_t buf[FRAME_HEADER_SIZE];
@@ -338,10 +351,12 @@ static int header_read(const struct follow *f, uint64_t at, struct frame *ret)
 
 	if (n < 0)
 		return (int)n;
+	if (n == 0)
+		n = (ssize_t)tail_read(f, at, buf, sizeof(buf));
 	if (n < FRAME_HEADER_SIZE || !format_get_frame(buf, ret))
 		return 0;
 	ret->offset = at;
-	return frame_end(ret) <= (uint64_t)f->st.st_size;
+	return frame_end(ret) <= (uint64_t)f->st.st_size || is_in_tail(f, frame_end(ret) - 1);
 }
 
 /* There is no frame at the expected place. If another one follows, the bytes in between are
@@ -369,17 +384,17 @@ static int frame_next(struct follow *f, struct frame *ret, struct lp_err *err)
 {
 	int r = fstat(f->fd, &f->st) < 0 ? -errno : 0;
 
-	if (r == 0 && (uint64_t)f->st.st_size < f->at) {
+	if (r == 0 && (uint64_t)f->st.st_size < f->at && !is_in_tail(f, f->at - 1)) {
 		r = shrunk(f, err);
 		return r < 0 ? r : file_begin(f, err) <= 0 ? 0 : frame_next(f, ret, err);
 	}
-	if (r == 0 && f->at + FRAME_HEADER_SIZE > (uint64_t)f->st.st_size)
+	if (r == 0 && f->at + FRAME_HEADER_SIZE > (uint64_t)f->st.st_size && !is_in_tail(f, f->at))
 		return 0;
 	if (r == 0)
 		r = header_read(f, f->at, ret);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot read %s", f->source.path);
-	return r > 0 ? r : gap_pass(f, ret, err);
+	return r > 0 || f->at >= (uint64_t)f->st.st_size ? r : gap_pass(f, ret, err);
 }
 
 static int payload_reserve(struct follow *f, size_t size)
@@ -396,6 +411,17 @@ static int payload_reserve(struct follow *f, size_t size)
 	return 0;
 }
 
+/* -EAGAIN: it is behind the end of the file, and no longer there: it is being written. */
+static int payload_fetch(struct follow *f, const struct frame *frame, struct lp_err *err)
+{
+	if (frame->offset < (uint64_t)f->st.st_size)
+		return frame_read_into(f->fd, frame, f->payload, err);
+	if (tail_read(f, frame->offset + FRAME_HEADER_SIZE, f->payload, frame->payload_size) <
+		frame->payload_size)
+		return -EAGAIN;
+	return frame_check(frame, f->payload, err);
+}
+
 /* Read the payload and verify it. 1; 0: it is the last frame and not finished; -EBADMSG: it is
  * damaged, which was reported. */
 static int payload_read(struct follow *f, const struct frame *frame, struct lp_err *err)
@@ -403,11 +429,11 @@ static int payload_read(struct follow *f, const struct frame *frame, struct lp_e
 	int r = payload_reserve(f, frame->payload_size);
 
 	if (r == 0)
-		r = frame_read_into(f->fd, frame, f->payload, err);
+		r = payload_fetch(f, frame, err);
 	else
 		lp_err_sys(err, r, "cannot follow %s", f->source.path);
-	if (r == 0)
-		return 1;
+	if (r == 0 || r == -EAGAIN)
+		return r == 0;
 	if (r != -EBADMSG)
 		return lp_err_prefix(err, "%s", f->source.path);
 	if (frame_end(frame) == (uint64_t)f->st.st_size)

@@ -146,7 +146,10 @@ int feed_new(const struct feed_options *options, struct feed **ret, struct lp_er
 	f->told_window = INT64_MIN;
 	f->correction = (struct follow_clocks){
 		.correct = batch_correct, .waits = data_arrived, .ahead_us = files_ahead, .ctx = f};
-	f->follow = (struct follow_options){.from_us = options->from_us, .warn = options->warn};
+	f->follow = (struct follow_options){.from_us = options->from_us,
+		.warn = options->warn,
+		.peek = options->peek,
+		.peek_ctx = options->peek_ctx};
 	r = setup_open(&f->setup, options->diagnose, err);
 	if (r == 0 &&
 		(expect(f, &f->setup.expected) < 0 ||

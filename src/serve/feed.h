@@ -27,6 +27,9 @@ struct feed_options {
 	const char *dir;			    /* a directory that grows */
 	struct lp_dataset *replay;		    /* or recordings, which are complete */
 	const struct lp_diagnose_options *diagnose; /* the caller sets bounded and slice_us */
+	/* Data that could not be written, see struct follow_options; may be NULL. */
+	size_t (*peek)(void *ctx, const char *path, uint64_t offset, void *buf, size_t size);
+	void *peek_ctx;
 	int64_t from_us;     /* data that ends earlier is not read; 0: all data is read */
 	int64_t lateness_us; /* how long to wait for late observers; 0: FEED_LATENESS_US */
 	/* What is known of clocks, and what will be; it outlives the feed, for the next one. NULL:

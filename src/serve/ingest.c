@@ -4,10 +4,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/dir.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "serve/ingest_chores.h"
 #include "serve/ingest_file.h"
+#include "serve/ingest_tail.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +47,7 @@ struct ingest {
 	struct ingest_config config;
 	int dir;
 	struct chores *chores;
+	struct tails *tails;
 	pthread_mutex_t mutex; /* protects the following */
 	struct strmap by_name;
 	struct observer **observers;
@@ -226,7 +229,9 @@ int ingest_open(const struct ingest_config *config, struct ingest **ret, struct 
 		return lp_err_sys(err, -ENOMEM, "cannot serve");
 	in->config = *config;
 	pthread_mutex_init(&in->mutex, NULL);
-	r = in->dir = dir_make(config->dir, 0750, err);
+	in->tails = tails_new();
+	r = in->dir = in->tails ? dir_make(config->dir, 0750, err)
+				: lp_err_sys(err, -ENOMEM, "cannot serve");
 	chores.dir_fd = in->dir;
 	if (r >= 0)
 		r = chores_open(&chores, &in->chores, err);
@@ -249,6 +254,7 @@ void ingest_close(struct ingest *in)
 		observer_free(in->observers[i]);
 	free(in->observers);
 	strmap_release(&in->by_name);
+	tails_free(in->tails);
 	if (in->dir >= 0)
 		close(in->dir);
 	pthread_mutex_destroy(&in->mutex);
@@ -406,10 +412,13 @@ static enum ingest_refusal put_locked(struct ingest *in, struct observer *o,
 		no = ingest_check(put->body, put->size, put->observer, put->sum, &summary, err);
 	if (no == INGEST_FINE && put->size) {
 		r = ingest_file_append(f, put->body, put->size, summary.n_frames, summary.sum, err);
-		if (r < 0)
+		if (r < 0) {
+			tails_keep(in->tails, put->file, f->end, put->body, put->size);
 			no = failure(in, r, err);
-		else
+		} else {
+			tails_drop(in->tails, put->file);
 			arrived(in, o, &summary, put->size);
+		}
 	}
 	place_set(ret, f);
 	if (no == INGEST_FINE && put->last)
@@ -452,6 +461,13 @@ enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 	if (in->config.arrived && put->size)
 		in->config.arrived(in->config.arrived_ctx, put->observer);
 	return no;
+}
+
+size_t ingest_peek(void *ingest, const char *path, uint64_t offset, void *buf, size_t size)
+{
+	const struct ingest *in = ingest;
+
+	return tails_peek(in->tails, path_basename(path), offset, buf, size);
 }
 
 /* The state of one file; NULL: it no longer exists. */

@@ -48,6 +48,10 @@ struct ingest_place {
 	bool complete;
 };
 
+/* The bytes of a file that could not be written, for a reader of it (struct follow_options):
+ * `ingest` is a struct ingest. */
+size_t ingest_peek(void *ingest, const char *path, uint64_t offset, void *buf, size_t size);
+
 /* Append frames. After a refusal, `*ret` is the end of the file (for INGEST_REPLAY, INGEST_GAP and
  * INGEST_OTHER_FILE), and `err` the reason. */
 enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,

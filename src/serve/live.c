@@ -493,6 +493,8 @@ static struct live *live_new(const struct live_options *options)
 	l->how = (struct feed_options){.dir = options->dir,
 		.replay = options->replay,
 		.diagnose = &l->diagnose,
+		.peek = options->peek,
+		.peek_ctx = options->peek_ctx,
 		.clocks = &l->clocks,
 		.warn = options->warn};
 	l->again_us = -AGAIN_US;

@@ -22,10 +22,13 @@ struct live_options {
 	/* Called by the thread after a verdict, and every 15 s if there is none (with the same
 	 * snapshot twice). `before` is the last snapshot. May be NULL. */
 	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);
-	/* Can the collector take no data at the moment (a full disk)? Then no server is to blame
+	/* Can the collector write no data at the moment (a full disk)? Then no server is to blame
 	 * for being silent. May be NULL. */
 	bool (*is_blind)(void *ctx);
 	void *ctx;
+	/* The data that it cannot write, see struct follow_options; may be NULL. */
+	size_t (*peek)(void *ctx, const char *path, uint64_t offset, void *buf, size_t size);
+	void *peek_ctx;
 };
 
 struct live;

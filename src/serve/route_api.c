@@ -110,8 +110,9 @@ static json_t *trouble_json(const struct serve *serve)
 
 	if (serve_disk_fails(serve))
 		return json_text(
-			"the collector cannot write to its disk: nothing new is judged until it "
-			"can; servers keep their samples and send them then");
+			"the collector cannot write to its disk: it judges what it can keep in "
+			"memory, but stores neither samples nor incidents; servers keep their "
+			"samples and send them when it can");
 	return *live_trouble(serve->live, trouble, sizeof(trouble)) ? json_text(trouble)
 								    : json_null();
 }

@@ -175,7 +175,9 @@ static int live_begin(struct serve *s, struct lp_err *err)
 		.warn = c->warn,
 		.judged = judged,
 		.is_blind = is_blind,
-		.ctx = s};
+		.ctx = s,
+		.peek = s->ingest ? ingest_peek : NULL,
+		.peek_ctx = s->ingest};
 
 	return live_start(&live, &s->live, err);
 }

@@ -342,6 +342,8 @@ static int server_compare(const void *a, const void *b)
 
 /* Samples that came too late are mentioned for so long. */
 #define FILLED_IN_US (600 * US_PER_SEC)
+/* A server that has just begun may be some seconds behind. */
+#define FILLED_IN_LEAST_US (10 * US_PER_SEC)
 
 static bool servers_copy(struct snapshot *s, const struct observers *o, const struct topology *t)
 {

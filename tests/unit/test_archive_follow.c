@@ -2,6 +2,7 @@
 #include "archive_util.h"
 
 #include "archive/follow.h"
+#include "archive/frames.h"
 
 DEFINE_CLEANUP(struct follow *, follow_close);
 
@@ -260,6 +261,78 @@ static void test_logs_by_time(void **state)
 	assert_true(begins[2] == 1 && begins[5] == 1 && begins[6] == 1);
 }
 
+/* The bytes of a file that its writer has in memory, because the disk is full. */
+struct unwritten {
+	const char *bytes;
+	uint64_t from, to;
+};
+
+static size_t unwritten_peek(void *ctx, const char *path, uint64_t offset, void *buf, size_t size)
+{
+	const struct unwritten *u = ctx;
+	uint64_t n = offset >= u->from && offset < u->to ? u->to - offset : 0;
+
+	assert_string_equal(path, test_path("u"));
+	n = n < size ? n : size;
+	memcpy(buf, u->bytes + offset, n);
+	return n;
+}
+
+/* Frames that could not be written are delivered from memory, and not once more from the file when
+ * it has them; also if the memory is empty before that. */
+static void test_unwritten(void **state)
+{
+	_cleanup_(truth_freep) struct truth *t = truth_new(5, SAMPLES, TRUTH_MISSING, 8);
+	_cleanup_free_ char *bytes = NULL;
+	struct lp_err err = {0};
+	size_t size;
+
+	(void)state;
+	truth_write_file(t, test_path("w"), 5, false, false);
+	assert_int_equal(file_slurp(test_path("w"), 1 << 24, &bytes, &size, &err), 0);
+	for (int forgets = 0; forgets < 2; forgets++) {
+		struct unwritten u = {.bytes = bytes};
+		const struct follow_options o = {.peek = unwritten_peek, .peek_ctx = &u};
+		_cleanup_(follow_closep) struct follow *f = NULL;
+		_cleanup_close_ int fd =
+			open(test_path("u"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		uint8_t seen[SAMPLES] = {0};
+		struct frame frame;
+		uint32_t n = 0;
+
+		f = follow_new(test_path("u"), &o, INT64_MIN);
+		u.to = FILE_HEADER_SIZE;
+		while (u.to + FRAME_HEADER_SIZE <= size &&
+			format_get_frame((const uint8_t *)bytes + u.to, &frame)) {
+			frame.offset = u.to;
+			u.to = frame_end(&frame);
+			/* The file gets what is there after every fourth frame. */
+			if (n++ % 4 == 3) {
+				assert_int_equal(
+					pwrite(fd, bytes + u.from, u.to - u.from, (off_t)u.from),
+					u.to - u.from);
+				u.from = u.to;
+			} else if (n == 1) {
+				assert_int_equal(pwrite(fd, bytes, u.to, 0), u.to);
+				u.from = u.to;
+			}
+			take(f, t, forgets ? TRUTH_INTACT : TRUTH_EXACT, seen);
+			if (forgets && n % 4 == 2) {
+				uint64_t to = u.to;
+
+				u.to = u.from;
+				take(f, t, forgets ? TRUTH_INTACT : TRUTH_EXACT, seen);
+				u.to = to;
+			}
+		}
+		assert_int_equal(pwrite(fd, bytes, size, 0), size);
+		u.from = u.to;
+		take(f, t, forgets ? TRUTH_INTACT : TRUTH_EXACT, seen);
+		expect_all_once(seen, SAMPLES);
+		assert_int_equal(follow_n_damaged(f), 0);
+	}
+}
+
 static void test_no_archive(void **state)
 {
 	_cleanup_(follow_closep) struct follow *f = NULL;
@@ -281,7 +354,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_grows_by_bytes),
 		cmocka_unit_test(test_writer_comes_and_goes), cmocka_unit_test(test_sealed),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_logs_by_time), cmocka_unit_test(test_no_archive)};
+		cmocka_unit_test(test_logs_by_time), cmocka_unit_test(test_unwritten),
+		cmocka_unit_test(test_no_archive)};
 
 	return cmocka_run_group_tests(tests, test_dir_make, test_dir_remove);
 }
