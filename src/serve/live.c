@@ -268,7 +268,8 @@ static int feed_begin(struct live *l, struct lp_err *err)
 	return feed_new(&l->how, &l->feed, err);
 }
 
-/* Read existing data a minute at a time, so that all observers advance together. */
+/* Read existing data a minute at a time, so that all observers advance together: up to its end, and
+ * no further, because what the servers recorded since will arrive. */
 static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int r = 0;
@@ -280,7 +281,7 @@ static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 
 		r = feed_read(l->feed, l->at_us, l->at_us, err);
 		if (r >= 0)
-			r = feed_advance_to(l->feed, l->at_us, err);
+			r = feed_advance(l->feed, l->at_us, err);
 		held = feed_held_us(l->feed);
 		if (held == INT64_MAX)
 			break;

@@ -184,6 +184,53 @@ static void test_restart(void **state)
 	incidents_close(store);
 }
 
+static bool wait_watermark(struct live *l, int64_t us)
+{
+	bool reached = false;
+
+	for (unsigned i = 0; i < 600 && !reached; i++) {
+		struct snapshot *s = live_snapshot(l);
+
+		reached = s->watermark_us >= us;
+		snapshot_unref(s);
+		if (!reached)
+			usleep(50000);
+	}
+	return reached;
+}
+
+/* What the servers recorded while the collector was not running is not too late when it arrives. */
+static void test_fill_in(void **state)
+{
+	struct told told = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	struct incidents *store = store_new(&told);
+	struct serve_rig r;
+	struct live_options o = {.dir = r.dir, .store = store, .ctx = &told};
+	struct live *l = NULL;
+	struct snapshot *s;
+	struct lp_err err = {0};
+
+	(void)state;
+	serve_rig_init(&r, "fill", SERVERS, 300, NULL);
+	r.rig.start_s = clock_us(CLOCK_REALTIME) / US_PER_SEC - 299;
+	serve_rig_write_all(&r, 95);
+	if (live_start(&o, &l, &err) < 0)
+		fail_msg("%s", err.text);
+	for (unsigned i = 0; i < 600 && !live_is_ready(l); i++)
+		usleep(50000);
+	assert_true(live_is_ready(l));
+	serve_rig_write_all(&r, 300);
+	live_poke(l);
+	assert_true(wait_watermark(l, (r.rig.start_s + 280) * US_PER_SEC));
+	s = live_snapshot(l);
+	assert_int_equal(s->n_late, 0);
+	assert_int_equal(s->n_absent, 0);
+	snapshot_unref(s);
+	live_stop(l);
+	incidents_close(store);
+	serve_rig_release(&r);
+}
+
 /* Mistakes in files are reported at once. */
 static void test_bad_options(void **state)
 {
@@ -204,7 +251,8 @@ static void test_bad_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_live),
-		cmocka_unit_test(test_restart), cmocka_unit_test(test_bad_options)};
+		cmocka_unit_test(test_restart), cmocka_unit_test(test_fill_in),
+		cmocka_unit_test(test_bad_options)};
 
 	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
 }
