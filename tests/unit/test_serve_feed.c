@@ -8,7 +8,7 @@
 #define SERVERS 5
 #define LONG_S 2700
 
-static const struct rig_fault fault = {2, 1, 1200, 1440, 8, 0};
+static const struct rig_fault fault = {2, 1, 1200, 1440, 8, 0}, none = {0};
 
 static char *verdict_text(struct lp_verdict *v)
 {
@@ -339,7 +339,7 @@ static void away(
 	struct lp_err err = {0};
 
 	*ret = (struct heard){0};
-	serve_rig_init(&r, name, SERVERS, AWAY_END_S, NULL);
+	serve_rig_init(&r, name, SERVERS, AWAY_END_S, &none);
 	assert_int_equal(feed_new(&o, &f, &err), 0);
 	for (uint32_t s = 5; s <= AWAY_END_S; s += 5) {
 		for (uint32_t i = 0; i < SERVERS; i++) {

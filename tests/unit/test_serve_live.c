@@ -7,7 +7,7 @@
 
 #define SERVERS 5
 
-static const struct rig_fault fault = {2, 1, 60, 600, 8, 0};
+static const struct rig_fault fault = {2, 1, 60, 600, 8, 0}, none = {0};
 
 struct told {
 	pthread_mutex_t mutex;
@@ -211,7 +211,7 @@ static void test_fill_in(void **state)
 	struct lp_err err = {0};
 
 	(void)state;
-	serve_rig_init(&r, "fill", SERVERS, 300, NULL);
+	serve_rig_init(&r, "fill", SERVERS, 300, &none);
 	r.rig.start_s = clock_us(CLOCK_REALTIME) / US_PER_SEC - 299;
 	serve_rig_write_all(&r, 95);
 	if (live_start(&o, &l, &err) < 0)
