@@ -29,6 +29,7 @@ struct follow {
 	size_t next_apart;
 	uint64_t apart_end;
 	bool closed;		 /* the file ends with an index */
+	bool given;		 /* an item was delivered */
 	int64_t held_us;	 /* see follow_held_us() */
 	int64_t wanted_us;	 /* frames that end earlier are not delivered */
 	int64_t delivered_us;	 /* the last delivered sample; INT64_MIN: none */
@@ -130,6 +131,11 @@ int follow_open(const char *path, const struct follow_options *options, int64_t 
 		return r;
 	*ret = TAKE_PTR(f);
 	return 0;
+}
+
+bool follow_has_begun(const struct follow *f)
+{
+	return f->given;
 }
 
 int64_t follow_delivered_us(const struct follow *f)
@@ -621,6 +627,21 @@ static int frame_read_and_take(
 	return frame_take(f, frame, ret, err);
 }
 
+/* The next of the frames that were set apart and begin up to a time. 1, or 0: there is none. */
+static int next_apart(
+	struct follow *f, int64_t until_us, struct follow_item *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	while (r == 0 && f->next_apart < f->apart.n &&
+		f->apart.items[f->next_apart].first_us <= until_us) {
+		r = frame_read_and_take(f, &f->apart.items[f->next_apart], ret, err);
+		f->next_apart++;
+		r = r == -EAGAIN ? 0 : r;
+	}
+	return r;
+}
+
 /* The next frame of those in the order of the file. 1: deliver it; 0: there is none yet, or it is
  * held back. `*ret_us` is when that one begins. */
 static int next_in_order(struct follow *f, int64_t until_us, int64_t *ret_us,
@@ -645,6 +666,13 @@ static int next_in_order(struct follow *f, int64_t until_us, int64_t *ret_us,
 			*ret_us = frame.first_us;
 			return 0;
 		}
+		/* The caller may take the samples of a frame piece by piece: logs come before. */
+		if (frame.type == FRAME_DATA) {
+			r = next_apart(
+				f, frame.last_us > until_us ? frame.last_us : until_us, ret, err);
+			if (r != 0)
+				return r;
+		}
 		r = frame_read_and_take(f, &frame, ret, err);
 		if (r == -EAGAIN)
 			return 0;
@@ -654,21 +682,6 @@ static int next_in_order(struct follow *f, int64_t until_us, int64_t *ret_us,
 		if (r > 0)
 			return r;
 	}
-}
-
-/* The same of those that were set apart. */
-static int next_apart(
-	struct follow *f, int64_t until_us, struct follow_item *ret, struct lp_err *err)
-{
-	int r = 0;
-
-	while (r == 0 && f->next_apart < f->apart.n &&
-		f->apart.items[f->next_apart].first_us <= until_us) {
-		r = frame_read_and_take(f, &f->apart.items[f->next_apart], ret, err);
-		f->next_apart++;
-		r = r == -EAGAIN ? 0 : r;
-	}
-	return r;
 }
 
 int follow_next(
@@ -689,6 +702,7 @@ int follow_next(
 	if (r > 0) {
 		item.observer = f->observer;
 		*ret_item = item;
+		f->given = true;
 		return 1;
 	}
 	if (f->next_apart < f->apart.n) {

@@ -64,6 +64,9 @@ int64_t follow_held_us(const struct follow *f);
  */
 int64_t follow_newest_us(const struct follow *f);
 
+/* Was anything delivered? */
+bool follow_has_begun(const struct follow *f);
+
 /* The last sample that was delivered, for follow_open(). */
 int64_t follow_delivered_us(const struct follow *f);
 

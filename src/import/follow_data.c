@@ -572,7 +572,7 @@ static void archive_rest(const struct follow_data *d, struct followed *e)
 		e->file.size = st->st_size;
 		e->file.mtime_ns = mtime_ns(st);
 		followed_stop(e);
-	} else if (e->held_us < INT64_MAX && e->delivered_us == INT64_MIN) {
+	} else if (e->held_us < INT64_MAX && !follow_has_begun(e->archive)) {
 		followed_stop(e); /* not yet due */
 	}
 }

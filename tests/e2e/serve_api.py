@@ -257,6 +257,8 @@ def test_calls():
     calls = told[0]["calls"]
     check([(c["server"], c["process"], c["call"], c["result"]) for c in calls[:2]] ==
           [("s4", "glusterfsd", "pwrite64", "ENOSPC"), ("c2", "dd", "write", "ENOSPC")], f"{calls}")
+    short = json.loads(run(LIMPET, "backtest", "-q", "--json", RECORDINGS / "errors/postmark-err-vmsize-1"))["incidents"]
+    check([i["observer"] for i in short] == ["s3"], f"sealed logs come too late: {short}")
     check(calls[0]["file"].endswith("/s4/brick/c2/piece.37") and calls[0]["time"] == "2026-11-15T16:25:54.265Z", f"{calls}")
 
 

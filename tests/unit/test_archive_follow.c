@@ -249,7 +249,8 @@ static void test_logs_by_time(void **state)
 		while (follow_next(f, AT(s), &item, &err) > 0) {
 			if (item.what != FOLLOW_LOG)
 				continue;
-			assert_in_range(item.log->first_us, AT(s - 10) + 1, AT(s));
+			/* A frame of samples may begin before and end after this time. */
+			assert_in_range(item.log->first_us, AT(s - 10) + 1, AT(s + 4));
 			assert_string_equal(item.observer, "host");
 			begins[s / 10]++;
 			n++;
@@ -258,7 +259,7 @@ static void test_logs_by_time(void **state)
 		assert_int_equal(follow_closed(f), s >= SAMPLES);
 	}
 	assert_int_equal(n, 3);
-	assert_true(begins[2] == 1 && begins[5] == 1 && begins[6] == 1);
+	assert_true(begins[1] == 1 && begins[4] == 1 && begins[6] == 1);
 }
 
 /* The bytes of a file that its writer has in memory, because the disk is full. */
