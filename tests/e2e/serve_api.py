@@ -194,7 +194,10 @@ def test_pooled():
     with Collector("--replay", RECORDINGS / "ddr-receive-pktloss-1", "--speed", "100", log=pathlib.Path(DIR.name) / "pooled") as serve:
         incident = serve.wait_incident(state="all")
         check(incident["components"][0].startswith("s1/tcp:"), f"{incident}")
-        one = serve.get("/api/v1/series", component=incident["components"][0], metric=incident["metrics"][0], since="2026-11-15")
+        query = {"component": incident["components"][0], "metric": incident["metrics"][0], "since": "2026-11-15"}
+        # The incident is stored a moment before the verdict is published.
+        serve.wait("the values", lambda: serve.ask("/api/v1/series", **query)[0] == 200)
+        one = serve.get("/api/v1/series", **query)
         fits(one, schema_of("/api/v1/series"))
         check(len(one["t"]) > 20 and any(v is not None for v in one["value"]), f"{one}")
 
