@@ -9,10 +9,15 @@
 #include <x86intrin.h>
 #endif
 
-/* Stacks of different threads and coroutines are further apart than this. */
-#define SAME_STACK (1U << 20)
 /* How much higher the stack pointer may be at another call of the same function. */
 #define SLACK 128
+/* The same where the stack pointer of a function that continues is known: not at all, unless hooks
+ * have frames of different sizes. */
+#if defined(__x86_64__)
+#define LEFT_SLACK 0
+#else
+#define LEFT_SLACK SLACK
+#endif
 /* The stack pointer of a frame that cannot have been left. */
 #define NEVER_LEFT (UINTPTR_MAX - SLACK)
 
@@ -101,7 +106,7 @@ static inline bool may_be_stale(const struct call_frame *frame, uintptr_t sp)
 
 static bool is_stale(const struct call_frame *frame, uintptr_t sp)
 {
-	return may_be_stale(frame, sp) && sp - frame->sp < SAME_STACK;
+	return may_be_stale(frame, sp) && sp - frame->sp < CALLS_SAME_STACK;
 }
 
 /* There are no calls beyond the deepest frame any more. */
@@ -250,6 +255,37 @@ void limpet_calls_exit_1(uintptr_t function, uintptr_t site, uintptr_t sp)
 	}
 	finish(t, top, tsc());
 	pop(t, top);
+}
+
+/* Is it the frame of a function that was left, and are the frames from here to the function that
+ * continues on the same stack? */
+static bool are_left(const struct call_frame *frame, uintptr_t sp)
+{
+	if (frame->sp >= sp)
+		return false;
+	for (; frame[-1].sp < sp; frame--) {
+		uintptr_t up = frame[-1].sp - frame->sp, down = frame->sp - frame[-1].sp;
+
+		if (up >= CALLS_SAME_STACK && down >= CALLS_SAME_STACK)
+			return false;
+	}
+	return sp - frame->sp < CALLS_SAME_STACK;
+}
+
+void limpet_calls_left_1(uintptr_t sp)
+{
+	struct thread *t = &limpet_calls_thread_1;
+	uint64_t now;
+
+	sp -= LEFT_SLACK;
+	if (!t->frames || !are_left(t->beyond ? t->deepest : t->top, sp))
+		return;
+	now = calls_now();
+	back_to_deepest(t);
+	while (t->top->sp < sp) {
+		finish(t, t->top, now);
+		pop(t, t->top);
+	}
 }
 
 /* A signal handler in the middle of this finds a thread that has no counters ready, and no row. */

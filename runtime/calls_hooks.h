@@ -46,6 +46,9 @@ static inline uint32_t calls_known(const struct calls_slot *map, uintptr_t funct
 	return id;
 }
 
+/* Stacks of different threads and coroutines are further apart than this. */
+#define CALLS_SAME_STACK (1U << 20)
+
 /* A function that was entered. */
 struct call_frame {
 	uintptr_t function, site;
@@ -82,6 +85,16 @@ static inline uintptr_t calls_hook_sp(void)
 #endif
 }
 
+/* The stack pointer that the hooks of the caller of this function have. */
+static inline __attribute__((always_inline)) uintptr_t calls_callers_sp(void)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)__builtin_frame_address(0) + sizeof(void *);
+#else
+	return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
 /* The numbers of functions. */
 extern SHARED struct calls_slot limpet_calls_map_1[MAP_SLOTS];
 /* The switches; if calls are no longer counted, another array in which all are off. */
@@ -93,5 +106,8 @@ extern SHARED _Thread_local struct thread limpet_calls_thread_1
 /* The beginning or end of a function that is unknown (`id` 0) or counted. */
 HOOK void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id);
 HOOK void limpet_calls_exit_1(uintptr_t function, uintptr_t site, uintptr_t sp);
+/* A function continues whose hooks have this stack pointer: those that it called, and those that
+ * they called, have ended. */
+HOOK void limpet_calls_left_1(uintptr_t sp);
 
 #endif

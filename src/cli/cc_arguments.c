@@ -90,7 +90,10 @@ static void add_link_options(const struct cc_command *c, const struct cc_functio
 	/* A static program that has a path for libraries does not start (-static-pie). */
 	const char *options[] = {"-x", "none", c->search, is_static ? c->search : c->rpath,
 		"-Wl,--push-state,--no-as-needed,--whole-archive", "-llimpet-calls-module",
-		"-Wl,--no-whole-archive", "-llimpet-calls", "-lpthread", "-Wl,--pop-state"};
+		"-Wl,--no-whole-archive", "-llimpet-calls-left", "-llimpet-calls", "-lpthread",
+		"-Wl,--pop-state",
+		"-Wl,--wrap=longjmp,--wrap=_longjmp,--wrap=siglongjmp,--wrap=__longjmp_chk",
+		"-Wl,--wrap=__cxa_begin_catch"};
 
 	if (functions->define) {
 		memcpy(to, list, sizeof(list));

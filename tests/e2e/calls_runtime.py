@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that are built with `limpet cc` count their calls in every situation, and nothing else changes."""
 import os
+import platform
 import signal
 import subprocess
 import tempfile
@@ -124,11 +125,25 @@ def test_killed(directory):
 
 
 def test_exceptions(directory):
-    """functions that an exception leaves are counted"""
-    for compiler in ("g++", "clang++"):
-        program = build(directory, "throws.cc", compiler=compiler)
+    """functions that an exception leaves are counted and end there: time passes for the one that catches it"""
+    for compiler, option in (("g++", "-O2"), ("clang++", "-O2"), ("clang++", "-O0"), ("g++", "-static")):
+        program = build(directory, "throws.cc", option, compiler=compiler)
         with Tables() as tables:
-            expect(tables.counts(program), _Z7throweri=10, _Z6passesi=10, _Z7catchesi=10)
+            counts = tables.counts(program)
+            expect(counts, _Z7throweri=10, _Z6passesi=10, _Z7catchesi=10)
+            check(counts["_Z7catchesi"][1] >= 199e6, f"{compiler} {option}: {counts}")
+
+
+def test_leaving(directory):
+    """functions that longjmp() leaves end there: from the same depth, from far below, from a signal's own stack"""
+    for compiler, *options in (("gcc",), ("gcc", "-D_FORTIFY_SOURCE=2"), ("gcc", "-static"), ("gcc", "-flto"), ("clang",)):
+        program = build(directory, "exact.c", "-fno-inline", *options, compiler=compiler)
+        with Tables() as tables:
+            counts = tables.counts(program, "leaving")
+            expect(counts, jumps=2, falls=2002, rescued=2, goes_on=2, climbs=2, survives=2)
+            if platform.machine() == "x86_64":
+                own = {name: counts[name][1] for name in ("goes_on", "climbs", "survives")}
+                check(min(own.values()) >= 199e6, f"{compiler} {options}: {own}")
 
 
 def test_times(directory):

@@ -170,6 +170,66 @@ static void times(void)
 	caller();
 }
 
+/* No counted function follows whose place on the stack shows that jumps() was left. */
+APART void goes_on(void)
+{
+	if (!setjmp(back))
+		jumps();
+	usleep(100000);
+}
+
+/* More than a megabyte of stack. */
+APART void falls(int n)
+{
+	volatile char room[2000];
+
+	room[0] = (char)n;
+	if (n)
+		falls(n - 1);
+	else
+		longjmp(back, 1);
+	room[1] = room[0];
+}
+
+APART void climbs(void)
+{
+	if (!setjmp(back))
+		falls(1000);
+	usleep(100000);
+}
+
+static sigjmp_buf rescue;
+
+APART void rescued(int number)
+{
+	(void)number;
+	siglongjmp(rescue, 1);
+}
+
+/* With a handler on a stack of its own. */
+APART void survives(void)
+{
+	static char room[1 << 16];
+	const stack_t alone = {.ss_sp = room, .ss_size = sizeof(room)};
+	struct sigaction action = {.sa_handler = rescued, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&alone, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	if (!sigsetjmp(rescue, 1))
+		raise(SIGUSR1);
+	usleep(100000);
+}
+
+/* goes_on, climbs, survives: 0.2 s of their own each; jumps 2, falls 2002, rescued 2 */
+static void leaving(void)
+{
+	for (int i = 0; i < 2; i++) {
+		goes_on();
+		climbs();
+		survives();
+	}
+}
+
 /* leaf 12, and it is never heard of again */
 static void killed(void)
 {
@@ -182,7 +242,7 @@ static const struct {
 	void (*run)(void);
 } modes[] = {{"plain", plain}, {"recursion", recursion}, {"threads", threads}, {"jumping", jumping},
 	{"signals", signals}, {"forking", forking}, {"coroutines", coroutines}, {"errors", errors},
-	{"times", times}, {"killed", killed}};
+	{"times", times}, {"leaving", leaving}, {"killed", killed}};
 
 int main(int argc, char **argv)
 {
