@@ -131,9 +131,8 @@ static int select_write(const struct functions_options *opt, const struct functi
 		r = -errno;
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write %s", opt->output);
-	fprintf(stderr, "%zu function%s on (%zu distinguished servers), %zu off; %s\n",
-		choice->n_on, choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off,
-		opt->output);
+	fprintf(stderr, "%s: %zu function%s on (%zu distinguished servers), %zu off\n", opt->output,
+		choice->n_on, choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off);
 	return output_commit(&to, opt->output, err);
 }
 

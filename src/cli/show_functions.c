@@ -29,6 +29,15 @@ static int say_nothing(const char *kind, bool calls, struct lp_err *err)
 		kind, stacks ? " --stacks" : "");
 }
 
+static bool is_empty(const struct functions_view *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->servers[i].total)
+			return false;
+	}
+	return true;
+}
+
 /* The functions within a time; it is an error if there are none. */
 static int read_view(struct lp_dataset *ds, const char *kind, const struct lp_table_options *range,
 	struct functions_view *ret, struct lp_err *err)
@@ -45,6 +54,19 @@ static int read_view(struct lp_dataset *ds, const char *kind, const struct lp_ta
 
 		functions_release(ret);
 		return r < 0 ? r : say_nothing(kind, calls, err);
+	}
+	return r;
+}
+
+/* The same for a time that the user chose. */
+static int read_range(struct lp_dataset *ds, const char *kind, const struct lp_table_options *range,
+	struct functions_view *ret, struct lp_err *err)
+{
+	int r = read_view(ds, kind, range, ret, err);
+
+	if (r == 0 && (range->from_us || range->to_us) && is_empty(ret)) {
+		functions_release(ret);
+		return lp_err_set(err, -ENOENT, "no samples of %ss were taken in that time", kind);
 	}
 	return r;
 }
@@ -71,7 +93,7 @@ static int show_diff(struct lp_dataset *ds, const struct show_functions *o,
 	if (!to || to == from || !to[1] || strchr(to + 1, ','))
 		return lp_err_set(err, -EINVAL, "--diff needs two servers: oss1,oss3");
 	*to++ = '\0';
-	r = read_view(ds, "function", range, &v, err);
+	r = read_range(ds, "function", range, &v, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	pair = (struct functions_pair){functions_find(&v, from), functions_find(&v, to), from, to};
@@ -100,6 +122,9 @@ static int show_split(struct lp_dataset *ds, const struct show_functions *o,
 	if (got < 0 && got != -EBADMSG)
 		return got;
 	time_format(o->split_us, time);
+	if (is_empty(&before) || is_empty(&after))
+		return lp_err_set(err, -ENOENT, "--split: no samples of functions were taken %s %s",
+			is_empty(&before) ? "before" : "after", time);
 	for (size_t i = 0; i < after.n; i++) {
 		const char *name = after.servers[i].name;
 		char from[512], to[512];
@@ -121,7 +146,7 @@ static int write_flame(struct lp_dataset *ds, const struct show_functions *o,
 {
 	_cleanup_(functions_release) struct functions_view v = {0};
 	FILE *f;
-	int r = read_view(ds, "stack", range, &v, err), written;
+	int r = read_range(ds, "stack", range, &v, err), written;
 
 	if (r < 0 && r != -EBADMSG)
 		return r;
@@ -150,7 +175,7 @@ int show_functions(struct lp_dataset *ds, const struct show_functions *o,
 		return show_split(ds, o, range, json, err);
 	if (o->flame)
 		return write_flame(ds, o, range, err);
-	r = read_view(ds, "function", range, &v, err);
+	r = read_range(ds, "function", range, &v, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	if (json)

@@ -77,7 +77,11 @@ static int places_find(
 		r = probe_places_find_kernel(
 			ret, "/proc/kallsyms", opt->kernel.items, opt->kernel.n, err);
 	if (r == 0 && !ret->n)
-		r = lp_err_set(err, -ENOENT, "no function matches");
+		r = lp_err_set(err, -ENOENT,
+			"no function matches '%s'%s; functions are found by their symbols, which "
+			"stripped programs lack",
+			opt->functions.n ? opt->functions.items[0] : opt->kernel.items[0],
+			opt->functions.n + opt->kernel.n > 1 ? " or the others" : "");
 	return r;
 }
 
@@ -88,14 +92,16 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 
 	for (size_t i = 0; i < places->n; i++)
 		dear += !places->items[i].cheap;
-	fprintf(stderr, "%zu function%s; each call of one takes some 0.6 to 1.2 us longer",
-		places->n, places->n == 1 ? "" : "s");
+	fprintf(stderr, "%zu function%s: each call takes 0.6 to 1.2 us longer", places->n,
+		places->n == 1 ? "" : "s");
 	if (dear)
 		fprintf(stderr,
-			", and 10 to 50 us for %zu of them, because the processor has to step over "
-			"their first instruction",
-			dear);
-	fprintf(stderr, "; at %" PRIu64 " calls per second the probe of a function is removed\n",
+			", or 10 to 50 us (%zu function%s), if the processor has to step over the "
+			"function's first instruction",
+			dear, dear == 1 ? "" : "s");
+	fprintf(stderr,
+		"; a function that is called more than %" PRIu64 " times per second loses its "
+		"probe (--limit)\n",
 		opt->limit ? opt->limit : PROBES_LIMIT);
 	if (places->calls_only)
 		fprintf(stderr,

@@ -254,7 +254,7 @@ def test_usage(directory):
     bad(2, "unexpected argument 'y'", "trace", "functions", "y")
     bad(2, "--interval must be", "trace", "functions", "-p", "1", "--functions", "x", "-i", "1ms")
     bad(2, "cannot inspect process", "trace", "functions", "-p", "2147483647", "--functions", "x", "-o", path)
-    bad(2, "no function matches", "trace", "functions", "-p", str(os.getpid()), "--functions", "no such", "-o", path)
+    bad(2, "no function matches 'no such'", "trace", "functions", "-p", str(os.getpid()), "--functions", "no such", "-o", path)
     bad(2, "a recorded tree has no kernel", "record", "--collect", "kernel", "--root", "/", "-o", directory)
     root()
     # If the kernel permits it, its functions are counted; otherwise a message says so.

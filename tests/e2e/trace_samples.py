@@ -452,6 +452,9 @@ def test_show(directory):
     bad(2, "functions of 'there'", "show", "--functions", "--diff", "here,there", samples.path)
     bad(2, "two servers", "show", "--functions", "--diff", "here", samples.path)
     bad(2, "--functions", "show", "--top", "3", samples.path)
+    for options in (("--split", "2001-01-01"), ("--split", "2999-01-01"), ("--since", "2999-01-01"),
+                    ("--until", "2001-01-01", "--flame", flame)):
+        bad(2, "s were taken ", "show", "--functions", *options, samples.path)
 
 
 def test_record(directory):

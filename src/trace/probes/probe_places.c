@@ -36,14 +36,17 @@ void probe_places_release(struct probe_places *p)
 	*p = (struct probe_places){0};
 }
 
+/* A pattern may contain blanks, as names in files and in sources do. */
 static bool matches(
 	const char *image, const char *function, const char *const *patterns, unsigned n)
 {
-	char both[SYMBOLS_IMAGE_MAX + SYMBOLS_FUNCTION_MAX + 2];
+	char both[SYMBOLS_IMAGE_MAX + SYMBOLS_FUNCTION_MAX + 2], pattern[sizeof(both)];
 
 	snprintf(both, sizeof(both), "%s:%s", image, function);
 	for (unsigned i = 0; i < n; i++) {
-		if (fnmatch(patterns[i], function, 0) == 0 || fnmatch(patterns[i], both, 0) == 0)
+		snprintf(pattern, sizeof(pattern), "%s", patterns[i]);
+		profile_word_make(pattern, true);
+		if (fnmatch(pattern, function, 0) == 0 || fnmatch(pattern, both, 0) == 0)
 			return true;
 	}
 	return false;
