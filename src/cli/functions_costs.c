@@ -58,17 +58,21 @@ static uint32_t slots_measured(const struct vector_view *v, uint32_t member)
 	return n;
 }
 
-/* The mean per second of a function on a server, or VECTOR_OFF. */
-static double cell_mean(const struct vector_cell *cell, uint32_t n_slots, uint32_t n_measured)
+/* The mean per second of a function on a server, while it was on. */
+static double cell_mean(
+	const struct vector_cell *cell, uint32_t n_slots, uint32_t n_measured, bool *ret_off)
 {
+	uint32_t n_off = 0;
 	double sum = 0;
 
 	for (uint32_t s = 0; s < n_slots; s++) {
 		if (cell->values[s] == VECTOR_OFF)
-			return VECTOR_OFF;
-		sum += isnan(cell->values[s]) ? 0 : cell->values[s];
+			n_off++;
+		else if (!isnan(cell->values[s]))
+			sum += cell->values[s];
 	}
-	return sum / n_measured;
+	*ret_off = n_off > 0;
+	return n_off < n_measured ? sum / (n_measured - n_off) : 0;
 }
 
 static int member_add(
@@ -79,17 +83,17 @@ static int member_add(
 
 	for (uint32_t i = v->first[member]; n && i < v->first[member + 1]; i++) {
 		const char *name = v->dimensions.names[v->cells[i].dimension];
-		double mean = cell_mean(&v->cells[i], v->n_slots, n);
 		struct function_cost *f;
+		double mean;
+		bool off;
 
 		if (!strncmp(name, KERNEL_PREFIX, strlen(KERNEL_PREFIX)))
 			continue;
 		f = function_costs_get(c, name);
 		if (!f)
 			return -ENOMEM;
-		f->off |= mean == VECTOR_OFF;
-		if (mean == VECTOR_OFF)
-			continue;
+		mean = cell_mean(&v->cells[i], v->n_slots, n, &off);
+		f->off |= off;
 		all += mean;
 		if (times)
 			f->ms = fmax(f->ms, mean);

@@ -60,8 +60,10 @@ int functions_choose(
 		costs, c->n, few || c->call_ns <= 0 ? 0 : budget * 1e9 / c->call_ns);
 	for (size_t i = 0; i < c->n; i++) {
 		struct function_cost *f = &c->items[costs[i].at];
+		/* Nobody knows how often it is called. */
+		bool unknown = f->off && f->calls <= 0;
 
-		f->off = costs[i].off || (few && !f->telling);
+		f->off = costs[i].off || (!f->telling && (few || unknown));
 		ret->n_off += f->off;
 		ret->n_on += !f->off;
 		ret->n_telling += f->telling;

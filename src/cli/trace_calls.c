@@ -112,8 +112,8 @@ static int drive(const struct calls_options *opt, const struct calls_config *con
 		.warn = config->warn};
 	int r;
 
-	snprintf(begin, sizeof(begin), "reading the calls of %" PRIu64 " processes",
-		calls_totals(c)->programs);
+	snprintf(begin, sizeof(begin), "reading the calls of %" PRIu64 " process%s",
+		calls_totals(c)->programs, calls_totals(c)->programs == 1 ? "" : "es");
 	r = trace_drive(&d, &stats, err);
 	if (r == 0)
 		r = print_closing(opt, c, &stats, err);

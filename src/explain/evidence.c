@@ -106,8 +106,12 @@ static void add_behaviour(
 {
 	double ratio = f->ratio < 1 ? 1 / f->ratio : f->ratio;
 
-	strbuf_printf(sb, "%s of functions differ by %.0f%% from those of its peers in ",
-		ctx->v->tables[f->metric]->metric, 100 * (ratio - 1));
+	strbuf_printf(sb, "%s of functions differ ", ctx->v->tables[f->metric]->metric);
+	if (isfinite(ratio))
+		strbuf_printf(sb, "by %.0f%% ", 100 * (ratio - 1));
+	else
+		strbuf_puts(sb, "completely ");
+	strbuf_puts(sb, "from those of its peers in ");
 	evidence_add_windows(sb, ctx->v, f);
 }
 

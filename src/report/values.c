@@ -81,9 +81,13 @@ static int join_make(struct lp_table *const *tables, uint32_t n, struct join *re
 	return 0;
 }
 
+/* Infinity marks unknown values (VECTOR_OFF). */
 static double place_value(struct lp_table *const *tables, const struct place *p, uint32_t slot)
 {
-	return tables[p->table]->values[(size_t)p->row * tables[p->table]->n_slots + slot];
+	const struct lp_table *t = tables[p->table];
+	double value = t->values[(size_t)p->row * t->n_slots + slot];
+
+	return isinf(value) ? NAN : value;
 }
 
 static void text_heading(struct grid *g, struct lp_table *const *tables, uint32_t n)
