@@ -205,7 +205,7 @@ int on_enter(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Of a function whose end is not looked at. */
+/* At the beginning of a function without a probe at its end. */
 SEC("kprobe")
 int on_call(struct pt_regs *ctx)
 {

@@ -56,8 +56,8 @@ struct linux_binprm {
 
 /* The minimum page size of all architectures: this range is from one file. */
 #define PAGE_SHIFT 12
-/* A library may be unloaded, and another one be loaded in its place: what is known of a page is
- * asked again after this long. */
+/* The file of a page is looked up again after this time, because a library may be unloaded, and
+ * another one loaded in its place. */
 #define PLACE_NS 1000000000ULL
 
 char LICENSE[] SEC("license") = "GPL";
@@ -127,14 +127,14 @@ static inline __attribute__((always_inline)) void recall_file(struct bpf_perf_ev
 	fresh.asked_ns = bpf_ktime_get_ns();
 	if (!known || fresh.asked_ns - known->asked_ns >= PLACE_NS)
 		ask_file(ctx, v);
-	if (!v->has_build_id && known) { /* or it could not be asked at this moment */
+	if (!v->has_build_id && known) { /* or the kernel could not read it now */
 		v->has_build_id = 1;
 		v->offset = known->offset + key->ip;
 		__builtin_memcpy(v->build_id, known->build_id, sizeof(v->build_id));
 		return;
 	}
 	if (!v->has_build_id)
-		return; /* it has none, or could not be asked */
+		return; /* it has none, or the kernel could not read it */
 	fresh.offset = v->offset - key->ip;
 	__builtin_memcpy(fresh.build_id, v->build_id, sizeof(fresh.build_id));
 	bpf_map_update_elem(&places, &page, &fresh, BPF_ANY);

@@ -19,8 +19,8 @@ struct probe_place {
 	/* The kernel emulates its first instruction, instead of single-stepping it elsewhere, which
 	 * takes twenty times as long. */
 	bool cheap;
-	/* Its end must not be probed: the kernel replaces the return address, which an exception
-	 * that passes it (C++, Rust), or a stack that is moved (Go), does not survive. */
+	/* Its end must not be probed: the kernel replaces the return address there. An exception
+	 * that passes it (C++, Rust), or a stack that is moved (Go), would end the program. */
 	bool calls_only;
 };
 
