@@ -84,6 +84,16 @@ static void evidence_free(struct lp_suspect *s)
 	free(s->evidence);
 }
 
+static void notes_free(struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_notes; i++) {
+		free(v->notes[i]);
+		free(v->hints[i]);
+	}
+	free(v->notes);
+	free(v->hints);
+}
+
 static void test_suspects(void **state)
 {
 	struct lp_identity *components[] = {lp_identity_new("s3", "layer", "block", NULL),
@@ -107,12 +117,11 @@ static void test_suspects(void **state)
 	assert_int_equal(suspects[2].n_evidence, 0);
 	assert_int_equal(v.n_notes, 1);
 	assert_string_equal(v.notes[0],
-		"the slowest call: call 1 of rank 2 waited 11.2 of 12.0 s for s3's disk (limpet "
-		"stack show)");
+		"the slowest call: call 1 of rank 2 waited 11.2 of 12.0 s for s3's disk");
+	assert_string_equal(v.hints[0], "limpet stack show");
 	for (int i = 0; i < 3; i++)
 		evidence_free(&suspects[i]);
-	free(v.notes[0]);
-	free(v.notes);
+	notes_free(&v);
 	lp_identity_unref(components[0]);
 	lp_identity_unref(components[1]);
 }
@@ -144,8 +153,7 @@ static void test_network(void **state)
 		"call 1 of rank 2 waited 0.3 of 2.0 s for the network to s3");
 	for (int i = 0; i < 3; i++)
 		evidence_free(&suspects[i]);
-	free(v.notes[0]);
-	free(v.notes);
+	notes_free(&v);
 	lp_identity_unref(component);
 	lp_identity_unref(layer);
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "explain/cause.h"
+#include "model/verdict_own.h"
 #include "trace/stack/stack_report.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int suspect_tell(struct lp_verdict *v, const struct stack_metrics *m, str
 
 int stack_evidence_add(struct lp_verdict *v, const struct stack_metrics *m)
 {
-	struct strbuf sb = {0};
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
 	int r = 0;
 
 	if (!m->n_calls)
@@ -84,8 +85,9 @@ int stack_evidence_add(struct lp_verdict *v, const struct stack_metrics *m)
 	if (r < 0)
 		return r;
 	stack_add_headline(&sb, m);
-	strbuf_puts(&sb, " (limpet stack show)");
-	return text_append(&v->notes, &v->n_notes, strbuf_take(&sb));
+	if (sb.failed)
+		return -ENOMEM;
+	return verdict_note_hint(v, "limpet stack show", "%s", sb.text);
 }
 
 int stack_evidence_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err)
