@@ -98,8 +98,14 @@ static void test_errors(void **state)
 	expect_error("- posix\n",
 		"stack.yaml:1: a configuration must have lines 'key: value', such as "
 		"'layers: [posix]'");
-	expect_error(
-		"regions: [a]\n", "stack.yaml names no layers; 'limpet stack layers' lists them");
+	expect_error("regions: [a]\n",
+		"stack.yaml:1: no layers are named; 'limpet stack layers' lists them");
+	expect_error("layers: [posix]\nregions:\n  - write_plot(\n",
+		"stack.yaml:3: 'write_plot(' is neither a function, such as 'write_plot()', nor "
+		"lines of a file, such as 'io.c:120-180'");
+	expect_error("layers: [posix]\nregions: [a, 'io.c:12-']\n",
+		"stack.yaml:2: 'io.c:12-' is neither a function, such as 'write_plot()', nor "
+		"lines of a file, such as 'io.c:120-180'");
 	expect_error("layers: [posix]\nlayer: [posix]\n",
 		"stack.yaml:2: there is no key 'layer'; did you mean 'layers'?");
 	expect_error("layers:\n  - posix\n  - posits\n",

@@ -136,6 +136,14 @@ static bool function_parse(const char *text, struct stack_place *p)
 	return true;
 }
 
+/* Is the name of a mark probably a slip of the pen? */
+static bool looks_like_code(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	return strpbrk(name, "()") || (colon && colon[1] >= '0' && colon[1] <= '9');
+}
+
 static int region_check(
 	const struct yaml_doc *doc, const yaml_node_t *item, const struct stack_place *p)
 {
@@ -145,6 +153,11 @@ static int region_check(
 	if (strpbrk(p->name, ",;|\n"))
 		return yaml_doc_error(
 			doc, item, "the name of a region must not contain ',', ';' or '|'");
+	if (p->kind == PLACE_MARK && looks_like_code(p->name))
+		return yaml_doc_error(doc, item,
+			"'%s' is neither a function, such as 'write_plot()', nor lines of a file, "
+			"such as 'io.c:120-180'",
+			p->name);
 	if (p->kind == PLACE_LINES && p->last < p->first)
 		return yaml_doc_error(doc, item, "'%s' ends before it begins", p->name);
 	return 0;
@@ -314,8 +327,8 @@ static int read_root(void *ctx, const struct yaml_doc *doc, const yaml_node_t *r
 	if (r == 0 && rd.c->n_functions)
 		rd.c->layers |= 1u << STACK_LIBRARY;
 	if (r == 0 && !rd.c->layers)
-		r = lp_err_set(doc->err, -EINVAL,
-			"%s names no layers; 'limpet stack layers' lists them", doc->name);
+		r = yaml_doc_error(
+			doc, root, "no layers are named; 'limpet stack layers' lists them");
 	if (r == 0 && rd.c->layers >> STACK_LIBRARY & 1 && !rd.c->n_functions)
 		r = yaml_doc_error(doc, root, "the layer 'library' needs a list 'functions'");
 	return r < 0 ? r : metrics_check(doc, &rd);
