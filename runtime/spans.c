@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 #endif
 
 #define FILE_SIZE (SPANS_HEADER + (size_t)SPANS_CHUNKS * SPANS_CHUNK)
+#define FILE_SIZE_MIN (SPANS_HEADER + (size_t)4 * SPANS_CHUNK)
+/* Of a limited address space, which is the program's. */
+#define SHARE_OF_SPACE 64
 #define DEPTH 64
 /* The same for sums: deeper calls are not counted. */
 #define SUM_DEPTH 16
@@ -59,6 +63,8 @@ struct thread {
 
 uint32_t spans_active;
 static struct spans_header *header;
+static size_t file_size; /* of the mapping of the file */
+static pid_t reader;	 /* the process that reads it; 0: not known */
 static uint32_t operations = UINT32_MAX;
 static uint32_t generation; /* of the file: each child of a fork() has its own */
 static uint64_t next_id;
@@ -111,23 +117,38 @@ static int create(void)
 		O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+/* A file that is larger than allowed causes a signal, which kills the program. */
+static size_t size_allowed(void)
+{
+	struct rlimit file, space;
+	size_t size = FILE_SIZE;
+
+	if (getrlimit(RLIMIT_FSIZE, &file) < 0 || getrlimit(RLIMIT_AS, &space) < 0)
+		return 0;
+	if (file.rlim_cur < size)
+		size = file.rlim_cur;
+	if (space.rlim_cur != RLIM_INFINITY && space.rlim_cur / SHARE_OF_SPACE < size)
+		size = space.rlim_cur / SHARE_OF_SPACE;
+	return size < FILE_SIZE_MIN ? 0 : size - size % SPANS_CHUNK;
+}
+
 static struct spans_header *map(int fd)
 {
-	struct rlimit limit;
-	void *memory;
+	size_t size = size_allowed();
+	void *memory = MAP_FAILED;
 
-	/* A file that is too large causes a signal, which kills the program. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < FILE_SIZE)
-		return NULL;
-	if (ftruncate(fd, (off_t)FILE_SIZE) < 0)
-		return NULL;
-	memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	if (!reserve(memory, sizeof(struct spans_header))) {
-		munmap(memory, FILE_SIZE);
+	if (size && ftruncate(fd, (off_t)size) == 0)
+		memory =
+			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory != MAP_FAILED && !reserve(memory, sizeof(struct spans_header))) {
+		munmap(memory, size);
+		memory = MAP_FAILED;
+	}
+	if (memory == MAP_FAILED) {
+		(void)!ftruncate(fd, 0); /* says so to the reader */
 		return NULL;
 	}
+	file_size = size;
 	return memory;
 }
 
@@ -181,7 +202,7 @@ static void in_child(void)
 	__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
 	/* Calls in progress at a fork() end in both processes; in the child the end is ignored. */
 	if (header &&
-		mmap(header, FILE_SIZE, PROT_READ | PROT_WRITE,
+		mmap(header, file_size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
 			0) == MAP_FAILED)
 		wanted = 0;
@@ -220,6 +241,7 @@ __attribute__((constructor)) static void start(void)
 	const char *regions = secure_getenv(SPANS_REGIONS_VARIABLE);
 	const char *summary = secure_getenv(SPANS_SUMMARY_VARIABLE);
 	const char *ticks = secure_getenv(SPANS_TICKS_VARIABLE);
+	const char *pid = secure_getenv(SPANS_READER_VARIABLE);
 	int saved_errno = errno;
 
 	if (wanted || !dir || dir[0] != '/' || strlen(dir) >= sizeof(directory) || !list ||
@@ -236,6 +258,7 @@ __attribute__((constructor)) static void start(void)
 		spans_ranges_start(secure_getenv(SPANS_RANGES_VARIABLE));
 	}
 	summing = summary && *summary == '1';
+	reader = pid ? (pid_t)strtol(pid, NULL, 10) : 0;
 #if defined(__x86_64__)
 	/* Sums of several hosts are added up, whose counters differ. */
 	in_ticks = !summing && ticks && *ticks == '1';
@@ -269,11 +292,13 @@ void spans_unserved(enum spans_layer layer)
 }
 
 /* The reader has a lock on the directory (src/trace/stack/scratch.h). If it was killed, no process
- * frees memory. */
+ * frees memory. A program that changed its root does not find the directory. */
 static bool is_reader_gone(void)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool gone = fd < 0 ? errno == ENOENT : syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0;
+	bool gone = fd >= 0
+		? syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0
+		: errno == ENOENT && (reader <= 0 || (kill(reader, 0) < 0 && errno == ESRCH));
 
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -285,6 +310,30 @@ static void give_up(void)
 {
 	wanted = 0;
 	active_set();
+}
+
+uint32_t spans_confine(void)
+{
+	uint32_t before = wanted;
+
+	give_up();
+	if (header && before)
+		header->confined = 1;
+	return before;
+}
+
+void spans_confine_undo(uint32_t before)
+{
+	if (header && before)
+		header->confined = 0;
+	wanted = before;
+	active_set();
+}
+
+void spans_ring(void)
+{
+	if (header)
+		__atomic_store_n(&header->rings, 1, __ATOMIC_RELAXED);
 }
 
 static struct spans_chunk *chunk_at(uint32_t at)
@@ -301,7 +350,7 @@ static struct spans_chunk *chunk_reuse(void)
 		uint32_t offered = __atomic_load_n(slot, __ATOMIC_RELAXED);
 		struct spans_chunk *c;
 
-		if (offered == 0 || offered > SPANS_CHUNKS ||
+		if (offered == 0 || offered > (file_size - SPANS_HEADER) / SPANS_CHUNK ||
 			!__atomic_compare_exchange_n(slot, &offered, SPANS_EMPTYING, false,
 				__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
@@ -317,7 +366,7 @@ static struct spans_chunk *chunk_new(void)
 {
 	uint32_t at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
 
-	if (at >= SPANS_CHUNKS) {
+	if (at >= (file_size - SPANS_HEADER) / SPANS_CHUNK) {
 		__atomic_fetch_sub(&header->n_chunks, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
@@ -428,7 +477,8 @@ static struct spans_record *record_begin(enum spans_layer layer, unsigned op, co
 	r->device = object ? object->device : 0;
 	r->inode = object ? object->inode : 0;
 	strncpy(r->function, function, SPANS_FUNCTION);
-	push(&self, r, sp);
+	if (!(op & SPANS_LATER))
+		push(&self, r, sp);
 	return r;
 }
 
@@ -492,11 +542,14 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	errno = saved_errno;
 	if (!r)
 		return NULL;
-	r->flags = op & SPANS_TOGETHER ? SPAN_COLLECTIVE : 0;
+	r->flags =
+		(op & SPANS_TOGETHER ? SPAN_COLLECTIVE : 0) | (op & SPANS_LATER ? SPAN_LATER : 0);
 	r->offset = offset;
 	r->size = size;
 	r->start = stamp();
 	__atomic_store_n(&r->state, SPANS_BEGUN, __ATOMIC_RELEASE);
+	if (op & SPANS_LATER && self.region && self.depth == 1)
+		region_leave();
 	return r;
 }
 
@@ -526,7 +579,8 @@ static void sum_add(struct thread *t, const struct spans_record *r)
 {
 	struct spans_sum *s = &header->sums[r->layer][r->op];
 	uint64_t ns = (uint64_t)(r->end - r->start), longest;
-	uint64_t below = t->depth < DEPTH ? (uint64_t)t->open[t->depth].below_ns : 0;
+	bool later = r->flags & SPAN_LATER;
+	uint64_t below = !later && t->depth < DEPTH ? (uint64_t)t->open[t->depth].below_ns : 0;
 	uint64_t own = below < ns ? ns - below : 0;
 
 	COUNT(s->calls, 1);
@@ -541,7 +595,7 @@ static void sum_add(struct thread *t, const struct spans_record *r)
 		!__atomic_compare_exchange_n(
 			&s->longest_ns, &longest, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
-	if (t->depth && t->depth <= DEPTH)
+	if (!later && t->depth && t->depth <= DEPTH)
 		t->open[t->depth - 1].below_ns += (int64_t)ns;
 }
 
@@ -567,6 +621,30 @@ void spans_stop(struct spans_record *r, int64_t result)
 		sum_add(&self, r);
 	if (self.region && self.depth == 1)
 		region_leave();
+}
+
+void spans_requested(struct spans_record *r)
+{
+	r->requested = stamp();
+}
+
+void spans_finish(struct spans_record *r, int64_t result)
+{
+	r->end = stamp();
+	r->result = result;
+	if (summing && header)
+		sum_add(&self, r);
+}
+
+void spans_void(struct spans_record *r)
+{
+	__atomic_store_n(&r->state, SPANS_MORE, __ATOMIC_RELEASE);
+}
+
+void spans_lost(void)
+{
+	if (header)
+		__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
 }
 
 void spans_done(struct spans_record *r)

@@ -26,6 +26,8 @@ struct spans_object {
 
 /* Added to an operation: all processes of a communicator do it together. */
 #define SPANS_TOGETHER 0x100u
+/* ... it is only requested now, and ends later: spans_requested(), spans_finish(). */
+#define SPANS_LATER 0x200u
 
 /* A call begins, in a wrapper with its frame at `sp`; NULL: it is not recorded. `op` is an enum
  * span_op, `offset` may be SPAN_NO_OFFSET, `object` NULL. */
@@ -51,6 +53,15 @@ SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_done(struct spans_record *r);
 
+/* For a call with SPANS_LATER: its request has returned; it has ended, in any thread (before
+ * spans_done()); it is none, because it was not even tried. */
+SPANS_EXPORT void spans_requested(struct spans_record *r);
+SPANS_EXPORT void spans_finish(struct spans_record *r, int64_t result);
+SPANS_EXPORT void spans_void(struct spans_record *r);
+
+/* There was no room for a call. */
+void spans_lost(void);
+
 /* Is anything of this layer recorded? A load and a branch. */
 SPANS_EXPORT extern uint32_t spans_active;
 static inline bool spans_on(enum spans_layer layer)
@@ -71,6 +82,14 @@ SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
 
 /* The layer was not built for the library that the program has. */
 SPANS_EXPORT void spans_unserved(enum spans_layer layer);
+
+/* The program is about to give up system calls, and may be killed for those of this library: stop.
+ * Returns what spans_confine_undo() needs if that failed. */
+uint32_t spans_confine(void);
+void spans_confine_undo(uint32_t before);
+
+/* The program uses io_uring. */
+void spans_ring(void);
 
 /* The program exits by itself. */
 void spans_ended(void);

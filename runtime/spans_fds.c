@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,12 +43,28 @@ static void tell_name(int fd, const struct spans_object *object)
 		spans_name(object, path, (size_t)len);
 }
 
+/* Is it a descriptor of io_uring? */
+static bool is_ring(int fd)
+{
+	char link[40], path[32];
+	long len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path));
+	return len > 0 && memmem(path, (size_t)len, "[io_uring]", 10);
+}
+
 static bool look(int fd, struct spans_object *ret)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+	if (fstat(fd, &st) < 0)
 		return false;
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode)) {
+		if (!(st.st_mode & S_IFMT) && is_ring(fd))
+			spans_ring();
+		return false;
+	}
 	*ret = (struct spans_object){
 		S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev, S_ISBLK(st.st_mode) ? 0 : st.st_ino};
 	tell_name(fd, ret);

@@ -2,10 +2,11 @@
  * stack run` reads (src/trace/stack/spans_reading.c) while the program runs, and after it has ended
  * in any way.
  *
- * A header, then chunks. A thread owns the chunk that it writes to; when that is full it takes the
- * next one. A record is written when a call begins, and completed when it ends, so that calls that
- * never end are visible. The reader takes chunks when all of their records are complete. It offers
- * some of them to the program, which is cheaper than new memory, and frees the others.
+ * A header, then chunks; nothing if the process may not have them. A thread owns the chunk that it
+ * writes to; when that is full it takes the next one. A record is written when a call begins, and
+ * completed when it ends, so that calls that never end are visible. The reader takes chunks when
+ * all of their records are complete. It offers some of them to the program, which is cheaper than
+ * new memory, and frees the others.
  */
 #ifndef RUNTIME_SPANS_FILE_H
 #define RUNTIME_SPANS_FILE_H
@@ -22,11 +23,12 @@
 #define SPANS_FUNCTIONS_VARIABLE "LIMPET_STACK_FUNCTIONS"
 #define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are not traced */
 #define SPANS_SUMMARY_VARIABLE "LIMPET_STACK_SUMMARY"	      /* "1": sums instead of records */
-#define SPANS_TICKS_VARIABLE "LIMPET_STACK_TICKS" /* "1": times may be the processor's counter */
+#define SPANS_TICKS_VARIABLE "LIMPET_STACK_TICKS"   /* "1": times may be the processor's counter */
+#define SPANS_READER_VARIABLE "LIMPET_STACK_READER" /* the process that reads the files */
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
-#define SPANS_VERSION 5
+#define SPANS_VERSION 6
 
 /* The layers. */
 enum spans_layer {
@@ -89,6 +91,8 @@ struct spans_header {
 	/* 1 + the place of a chunk that was read. The reader puts it into a slot that is 0; the
 	 * thread that takes it empties it, and sets the slot to 0. Atomic. */
 	uint32_t reusable[SPANS_REUSABLE];
+	uint32_t confined; /* 1: the program gave up system calls, and is not recorded since */
+	uint32_t rings;	   /* 1: it has used io_uring, which is not recorded */
 };
 
 struct spans_chunk {
@@ -112,7 +116,13 @@ struct spans_record {
 	int64_t start, end; /* ns of CLOCK_MONOTONIC, or ticks (header) */
 	uint64_t device, inode;
 	int64_t offset, size, result;
-	char function[SPANS_FUNCTION]; /* NUL-terminated if shorter */
+	union {
+		char function[SPANS_FUNCTION]; /* NUL-terminated if shorter */
+		struct {		       /* with the flag SPAN_LATER */
+			char short_function[SPANS_FUNCTION - 8];
+			int64_t requested; /* the time as above; 0: not yet */
+		};
+	};
 };
 
 /* The name of an object: the text begins here and continues in the following records. */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -119,6 +120,12 @@ AT_OFFSET(ssize_t, preadv2, SPAN_READ,
 	(fd, iov, n, offset, flags), iov_bytes(iov, n))
 AT_OFFSET(ssize_t, pwritev2, SPAN_WRITE,
 	(int fd, const struct iovec *iov, int n, off_t offset, int flags),
+	(fd, iov, n, offset, flags), iov_bytes(iov, n))
+AT_OFFSET(ssize_t, preadv64v2, SPAN_READ,
+	(int fd, const struct iovec *iov, int n, off64_t offset, int flags),
+	(fd, iov, n, offset, flags), iov_bytes(iov, n))
+AT_OFFSET(ssize_t, pwritev64v2, SPAN_WRITE,
+	(int fd, const struct iovec *iov, int n, off64_t offset, int flags),
 	(fd, iov, n, offset, flags), iov_bytes(iov, n))
 
 /* Data that does not pass through the program is written to one file. */
@@ -264,6 +271,16 @@ OPEN_FIXED(creat, (const char *path, mode_t mode), (path, mode))
 OPEN_FIXED(creat64, (const char *path, mode_t mode), (path, mode))
 
 /* These are not operations, but change the meaning of a descriptor. */
+SPANS_EXPORT int dup(int from)
+{
+	int fd;
+
+	SPANS_NEXT(dup);
+	fd = next(from);
+	spans_fd_forget(fd);
+	return fd;
+}
+
 SPANS_EXPORT int dup2(int from, int to)
 {
 	SPANS_NEXT(dup2);
@@ -290,6 +307,44 @@ SPANS_EXPORT void closefrom(int first)
 	SPANS_NEXT(closefrom);
 	spans_fds_forget(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
 	next(first);
+}
+
+/* A program that gives up system calls; of these functions, the second is libseccomp's. */
+SPANS_EXPORT int prctl(int option, ...);
+SPANS_EXPORT int prctl(int option, ...)
+{
+	bool confines = option == PR_SET_SECCOMP;
+	unsigned long args[4];
+	uint32_t before;
+	va_list ap;
+	int result;
+
+	SPANS_NEXT(prctl);
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		args[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	before = confines ? spans_confine() : 0;
+	result = next(option, args[0], args[1], args[2], args[3]);
+	if (confines && result < 0)
+		spans_confine_undo(before);
+	return result;
+}
+
+SPANS_EXPORT int seccomp_load(const void *context);
+SPANS_EXPORT int seccomp_load(const void *context)
+{
+	uint32_t before;
+	int result;
+
+	SPANS_NEXT(seccomp_load);
+	if (!next)
+		return -ENOSYS;
+	before = spans_confine();
+	result = next(context);
+	if (result < 0)
+		spans_confine_undo(before);
+	return result;
 }
 
 /* The end of the process without its destructors. */

@@ -36,6 +36,10 @@ enum span_op {
  * bytes may be in later strips; for a server it is the offset in the server's file. */
 #define SPAN_STRIPED 16u
 
+/* A call of a program that was requested first, and ended later (asynchronous I/O): `unique` is how
+ * many ns later the request returned. Until then its thread was in it. */
+#define SPAN_LATER 32u
+
 #define SPAN_NO_OFFSET INT64_C(-1)
 #define SPAN_NO_RANK (-1)
 #define SPAN_TEXT_MAX 4096

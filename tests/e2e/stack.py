@@ -125,6 +125,44 @@ def test_ways(directory):
     check(summary["killed"] == 0 and summary["processes"] == 2, summary)
 
 
+def bounds(place, way, *options, command=()):
+    """Record a program that takes rights away from itself; the writes to both files, and what is missing."""
+    os.makedirs(place.path("room"), exist_ok=True)
+    os.chmod(place.path("room"), 0o777)
+    os.chmod(place.directory, 0o755)
+    summary = place.record(*options, command=[*command, place.program, way, place.path("room")])
+    check(summary["status"] == 0, summary)
+    shown = json.loads(good("stack", "show", "--json", place.path("data")))
+    # Under another root there is no /proc that says the name of the second file.
+    writes = [c["object"].endswith("/file") for c in shown["calls"] if c["operation"] == "write" and c["size"] == 4]
+    for name in "file", "later":
+        os.unlink(place.path(f"room/{name}"))
+    return [writes.count(True), writes.count(False)], shown["gaps"]
+
+
+def test_bounds(directory):
+    """A program that takes rights away from itself behaves the same, and what is missing is reported."""
+    place = Place(directory, "bounds.c")
+    check(bounds(place, "none")[0] == [600, 600], "none")
+    writes, gaps = bounds(place, "calls")
+    check(writes == [600, 0] and gaps["confined"] == 1, f"{writes} {gaps}")
+    check("recorded only until it restricted its system calls" in good("stack", "show", place.path("data")), "text")
+    limits = ["sh", "-c", 'ulimit -f 2000; exec "$@"', "sh"]
+    check(bounds(place, "none", command=limits)[0] == [600, 600], "a limit of the size of files")
+    limits[2] = 'ulimit -f 100; exec "$@"'
+    writes, gaps = bounds(place, "none", command=limits)
+    check(writes == [0, 0] and gaps["unable"] == 1 and gaps["damaged"] == 0, f"{writes} {gaps}")
+    check("1 process was not recorded: the limits" in good("stack", "show", place.path("data")), "text")
+    limits[2] = 'ulimit -v 4000000; exec "$@"'
+    check(bounds(place, "none", command=limits)[0] == [600, 600], "a limit of the address space")
+    if os.geteuid():
+        raise Skip("changing the root and the user takes root")
+    check(bounds(place, "root")[0] == [600, 600], "another root")
+    check(bounds(place, "user")[0] == [600, 600], "another user")
+    check(bounds(place, "none", command=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])[0] ==
+          [600, 600], "all of the program as another user")
+
+
 def test_limits(directory):
     """A configuration limits what is recorded: regions, operations, programs, layers."""
     place = Place(directory, "pattern.c")

@@ -13,7 +13,10 @@ static void test_remark(void **state)
 		.called = 1u << STACK_POSIX,
 		.unserved = 1u << 3 | 1u << STACK_POSIX,
 		.n_ranks = 4,
-		.ranks_seen = 3};
+		.ranks_seen = 3,
+		.refused = 2,
+		.confined = 1,
+		.rings = 1};
 	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1 | 1u << 3, false),
 			  back = {0};
 	char text[STACK_GAPS_TEXT], *printed = NULL;
@@ -37,8 +40,12 @@ static void test_remark(void **state)
 	assert_int_equal(back.unserved, 1u << 3);
 	assert_int_equal(back.gone, 1);
 	assert_int_equal(back.late, 2);
+	assert_int_equal(back.refused, 2);
 	stack_gaps_print(out, &back);
 	fclose(out);
+	assert_non_null(strstr(printed, "2 processes were not recorded: the limits"));
+	assert_non_null(strstr(printed, "1 process was recorded only until it restricted its"));
+	assert_non_null(strstr(printed, "1 process used io_uring"));
 	assert_non_null(strstr(printed, "the layer hdf5 was never called"));
 	assert_non_null(
 		strstr(printed, "the layer mpi-io was not recorded: limpet was built without"));
@@ -49,6 +56,9 @@ static void test_remark(void **state)
 	assert_non_null(strstr(printed, "2 daemons started while recording, and were found"));
 	o = stack_gaps_json(&back);
 	assert_int_equal(json_integer_value(json_object_get(o, "open")), 2);
+	assert_int_equal(json_integer_value(json_object_get(o, "unable")), 2);
+	assert_int_equal(json_integer_value(json_object_get(o, "confined")), 1);
+	assert_int_equal(json_integer_value(json_object_get(o, "io_uring")), 1);
 	json_decref(o);
 	free(printed);
 }

@@ -27,6 +27,9 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded,
 		.killed = t->killed,
 		.open = t->open,
 		.damaged = t->damaged,
+		.refused = t->refused,
+		.confined = t->confined,
+		.rings = t->rings,
 		.n_ranks = t->n_ranks,
 		.ranks_seen = t->ranks_seen,
 		.unentered = unentered,
@@ -36,8 +39,9 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded,
 
 bool stack_gaps_any(const struct stack_gaps *g)
 {
-	return g->lost || g->killed || g->open || g->damaged || g->n_ranks > g->ranks_seen ||
-		g->unentered || g->uncalled || g->gone || g->late;
+	return g->lost || g->killed || g->open || g->damaged || g->refused || g->confined ||
+		g->rings || g->n_ranks > g->ranks_seen || g->unentered || g->uncalled || g->gone ||
+		g->late;
 }
 
 void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
@@ -45,9 +49,10 @@ void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
 	snprintf(buf, STACK_GAPS_TEXT,
 		KIND " lost=%" PRIu64 " killed=%" PRIu64 " open=%" PRIu64 " damaged=%" PRIu64
 		     " ranks=%" PRId64 " seen=%" PRId64 " unentered=%d uncalled=%" PRIu32
-		     " unserved=%" PRIu32 " gone=%" PRIu64 " late=%" PRIu64,
+		     " unserved=%" PRIu32 " gone=%" PRIu64 " late=%" PRIu64 " refused=%" PRIu64
+		     " confined=%" PRIu64 " rings=%" PRIu64,
 		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->unentered,
-		g->uncalled, g->unserved, g->gone, g->late);
+		g->uncalled, g->unserved, g->gone, g->late, g->refused, g->confined, g->rings);
 }
 
 /* The number behind " key=", 0: there is none. */
@@ -73,6 +78,9 @@ void stack_gaps_add(struct stack_gaps *g, const char *remark)
 	g->unserved |= (uint32_t)number_of(remark, " unserved=");
 	g->gone += number_of(remark, " gone=");
 	g->late += number_of(remark, " late=");
+	g->refused += number_of(remark, " refused=");
+	g->confined += number_of(remark, " confined=");
+	g->rings += number_of(remark, " rings=");
 }
 
 static void uncalled_print(FILE *out, uint32_t mask, uint32_t unserved)
@@ -108,6 +116,25 @@ void stack_gaps_print_daemons(FILE *out, uint64_t gone, uint64_t late)
 			late == 1 ? "was" : "were", late == 1 ? "it" : "they");
 }
 
+/* Processes that were recorded in part, or not at all. */
+static void processes_print(FILE *out, const struct stack_gaps *g)
+{
+	if (g->refused)
+		fprintf(out,
+			"%" PRIu64 " %s not recorded: the limits of file size or address space "
+			"(ulimit -f, -v), or a full --scratch, leave no room for records\n",
+			g->refused, g->refused == 1 ? "process was" : "processes were");
+	if (g->confined)
+		fprintf(out,
+			"%" PRIu64 " %s recorded only until %s restricted %s system calls "
+			"(seccomp)\n",
+			g->confined, g->confined == 1 ? "process was" : "processes were",
+			g->confined == 1 ? "it" : "they", g->confined == 1 ? "its" : "their");
+	if (g->rings)
+		fprintf(out, "%" PRIu64 " %s io_uring, whose reads and writes are not recorded\n",
+			g->rings, g->rings == 1 ? "process used" : "processes used");
+}
+
 void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 {
 	if (g->unentered)
@@ -131,6 +158,7 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 	if (g->damaged)
 		fprintf(out, "%" PRIu64 " %s invalid and left out\n", g->damaged,
 			g->damaged == 1 ? "record is" : "records are");
+	processes_print(out, g);
 	stack_gaps_print_daemons(out, g->gone, g->late);
 	if (g->n_ranks > g->ranks_seen)
 		fprintf(out,
@@ -153,10 +181,12 @@ static json_t *layers_json(uint32_t mask)
 
 json_t *stack_gaps_json(const struct stack_gaps *g)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:I, s:I}", "lost",
-		(json_int_t)g->lost, "killed", (json_int_t)g->killed, "open", (json_int_t)g->open,
-		"damaged", (json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
-		(json_int_t)g->ranks_seen, "unentered", g->unentered, "uncalled",
-		layers_json(g->uncalled), "unserved", layers_json(g->unserved), "daemons_ended",
-		(json_int_t)g->gone, "daemons_late", (json_int_t)g->late);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I}",
+		"lost", (json_int_t)g->lost, "killed", (json_int_t)g->killed, "open",
+		(json_int_t)g->open, "damaged", (json_int_t)g->damaged, "ranks",
+		(json_int_t)g->n_ranks, "ranks_seen", (json_int_t)g->ranks_seen, "unentered",
+		g->unentered, "uncalled", layers_json(g->uncalled), "unserved",
+		layers_json(g->unserved), "daemons_ended", (json_int_t)g->gone, "daemons_late",
+		(json_int_t)g->late, "unable", (json_int_t)g->refused, "confined",
+		(json_int_t)g->confined, "io_uring", (json_int_t)g->rings);
 }

@@ -10,6 +10,7 @@
 
 struct stack_gaps {
 	uint64_t lost, killed, open, damaged;
+	uint64_t refused, confined, rings; /* as in struct spans_totals */
 	uint64_t gone, late; /* daemons that ended, and that were found later than others */
 	int64_t n_ranks, ranks_seen;
 	bool unentered;	   /* the regions of the configuration were never entered */
@@ -18,7 +19,7 @@ struct stack_gaps {
 		unserved; /* ... of which the program has a library that limpet was not built for */
 };
 
-#define STACK_GAPS_TEXT 320
+#define STACK_GAPS_TEXT 448
 
 /* What totals leave to be desired. The layers `recorded` were to be recorded by libraries, of all
  * of the program or `in_regions` only. */

@@ -71,6 +71,9 @@ static int make(struct scratch *s, const char *parent)
 		s->path = NULL;
 		return r;
 	}
+	/* Programs that root starts may run as other users. */
+	if (geteuid() == 0)
+		(void)!chmod(s->path, 01777);
 	s->lock = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->lock >= 0 && flock(s->lock, LOCK_EX) < 0) {
 		close(s->lock);

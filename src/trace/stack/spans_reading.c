@@ -208,8 +208,9 @@ static int64_t mono_ns(const struct spans_reading *r, const struct spans_file *f
 static int span_take(
 	struct spans_reading *r, struct spans_file *f, const struct spans_record *at, uint32_t tid)
 {
-	bool open = at->state == SPANS_BEGUN;
+	bool open = at->state == SPANS_BEGUN, later = at->flags & SPAN_LATER;
 	char function[SPANS_FUNCTION + 1];
+	size_t n = later ? sizeof(at->short_function) : sizeof(at->function);
 	struct span s = {.id = at->id,
 		.parent = at->parent,
 		.start_ns = wall(r, mono_ns(r, f, at->start)),
@@ -231,12 +232,14 @@ static int span_take(
 		r->totals.damaged++;
 		return 0;
 	}
-	memcpy(function, at->function, SPANS_FUNCTION);
-	function[SPANS_FUNCTION] = '\0';
+	memcpy(function, at->function, n);
+	function[n] = '\0';
 	s.layer = layer_names[at->layer];
 	s.object = at->inode || at->device ? object_name(f, at->device, at->inode) : "";
 	if (s.end_ns < s.start_ns)
 		s.end_ns = s.start_ns;
+	if (later && at->requested)
+		s.unique = (uint64_t)(wall(r, mono_ns(r, f, at->requested)) - s.start_ns);
 	*(s.op == SPAN_MARK ? &r->totals.visits : &r->totals.spans) += 1;
 	r->totals.open += open;
 	return r->fn(r->ctx, &s);
@@ -416,6 +419,7 @@ static bool is_followed(const struct spans_reading *r, const struct spans_file *
 static void file_finish(struct spans_reading *r, struct spans_file *f)
 {
 	struct spans_totals *t = &r->totals;
+	struct stat st;
 
 	for (int i = 0; i < SPANS_LAYERS; i++) {
 		if (f->header.called >> i & 1)
@@ -433,7 +437,12 @@ static void file_finish(struct spans_reading *r, struct spans_file *f)
 			f->header.reduced > t->sums.n_ranks ? f->header.reduced : t->sums.n_ranks;
 	t->lost += f->header.lost;
 	t->killed += f->known && !f->header.ended && f->header.called && !is_followed(r, f);
-	t->damaged += !f->known;
+	t->confined += f->header.confined != 0;
+	t->rings += f->header.rings != 0;
+	if (!f->known && fstat(f->fd, &st) == 0 && !st.st_size)
+		t->refused++;
+	else
+		t->damaged += !f->known;
 	t->processes += f->known;
 	if (f->header.rank >= 0 && f->header.n_ranks > 0 && f->header.n_ranks <= 1 << 24) {
 		t->n_ranks = f->header.n_ranks;
@@ -461,6 +470,7 @@ static int file_look(struct spans_reading *r, struct spans_file *f, bool at_end)
 static int file_add(struct spans_reading *r, const char *name)
 {
 	struct spans_file f = {.fd = -1, .header = {.rank = -1}};
+	struct stat st;
 	uint32_t at;
 
 	if (strmap_get(&r->by_name, name, &at))
@@ -468,6 +478,11 @@ static int file_add(struct spans_reading *r, const char *name)
 	if (asprintf(&f.path, "%s/%s", r->dir, name) < 0)
 		return -ENOMEM;
 	f.fd = open(f.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* Other users may put files here: not another name of a file elsewhere. */
+	if (f.fd >= 0 && (fstat(f.fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)) {
+		close(f.fd);
+		f.fd = -1;
+	}
 	if (f.fd < 0 || array_reserve(&r->files, &r->cap, r->n + 1, sizeof(*r->files)) < 0 ||
 		strmap_put(&r->by_name, name, (uint32_t)r->n) < 0) {
 		int error = f.fd < 0 ? 0 : -ENOMEM; /* one that is not a file is left alone */

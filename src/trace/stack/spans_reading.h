@@ -18,6 +18,10 @@ struct spans_totals {
 	uint64_t open;	 /* spans that never ended */
 	uint64_t
 		killed; /* processes that did not end by themselves, though they called something */
+	uint64_t refused;     /* processes that had no room for a file */
+	uint64_t confined;    /* processes that were not recorded any more, because they gave up
+			       * system calls */
+	uint64_t rings;	      /* processes that used io_uring */
 	uint64_t damaged;     /* records, or files, that make no sense */
 	uint32_t called;      /* 1 << place in layers[]: layers that were called */
 	uint32_t unserved;    /* ... that were not built for the program's library */

@@ -175,7 +175,7 @@ static void functions_set(const struct stack_config *c)
 static void environment_set(const struct spans_run *r)
 {
 	const struct stack_config *c = r->config->stack;
-	char list[256] = "", mask[16];
+	char list[256] = "", mask[16], reader[16];
 
 	for (unsigned i = 0; i < layers_n; i++) {
 		if (c->layers >> i & 1)
@@ -183,7 +183,9 @@ static void environment_set(const struct spans_run *r)
 				*list ? "," : "", layers[i].name);
 	}
 	snprintf(mask, sizeof(mask), "%u", c->operations);
+	snprintf(reader, sizeof(reader), "%d", (int)getppid());
 	setenv("LD_PRELOAD", r->preload, 1);
+	setenv(SPANS_READER_VARIABLE, reader, 1);
 	setenv(SPANS_DIRECTORY_VARIABLE, r->dir.path, 1);
 	setenv(SPANS_LAYERS_VARIABLE, list, 1);
 	setenv(SPANS_OPERATIONS_VARIABLE, mask, 1);
