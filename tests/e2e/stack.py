@@ -125,6 +125,47 @@ def test_ways(directory):
     check(summary["killed"] == 0 and summary["processes"] == 2, summary)
 
 
+def program_in(directory, source, *options):
+    """A program in a directory of its own."""
+    own = os.path.join(directory, "-".join([source, *(o.strip("-") for o in options)]).replace("/", "").replace(":", ""))
+    os.mkdir(own)
+    return Place(own, source, *options)
+
+
+def check_later(place, want):
+    """An asynchronous program prints the same, and its calls are recorded once."""
+    alone = run(place.program, place.path("file"))
+    ran = limpet("stack", "run", "-q", "-o", place.path("data"), "--", place.program, place.path("file"))
+    check(ran.code == 0 and ran.out == alone, f"{ran}\n--- alone\n{alone}")
+    summary = place.record()
+    check(summary["open"] == summary["lost"] == summary["damaged"] == 0, summary)
+    calls = [c for c in of_file(place.calls()) if c["operation"] not in ("open", "close")]
+    got = [(c["function"].removesuffix("64"), c["offset"], c["size"], c["result"]) for c in calls]
+    check(sorted(got) == sorted(want), f"{got}")
+    place.record("--summary")
+    sums = {s["operation"]: s for s in json.loads(good("stack", "show", "--json", place.path("data")))["sums"]}
+    writes = [w[3] for w in want if w[0] in ("aio_write", "lio_listio", "io_submit") and w[1] % 4096 == 0]
+    check((sums["write"]["calls"], sums["write"]["errors"], sums["write"]["bytes"]) ==
+          (len(writes), sum(n < 0 for n in writes), sum(n for n in writes if n > 0)), sums)
+
+
+def test_later(directory):
+    """Asynchronous calls end where the program is told of their end."""
+    check_later(program_in(directory, "later.c"), [("aio_write", i * 4096, 4096, 4096) for i in range(8)] + [
+        ("aio_read", 8 * 4096 - 100, 4096, 100), ("aio_read", -1, 4096, -22), ("aio_fsync", -1, 0, 0),
+        ("lio_listio", 8 * 4096, 4096, 4096), ("lio_listio", 10 * 4096, 4096, 4096)])
+
+
+def test_libaio(directory):
+    """The same by libaio; one of several calls is refused."""
+    if subprocess.run(["gcc", "-shared", "-o", os.path.join(directory, "x.so"), "-l:libaio.so.1"],
+                      stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("there is no libaio")
+    check_later(program_in(directory, "later.c", "-DLIBAIO", "-l:libaio.so.1"),
+                [("io_submit", i * 4096, 4096, 4096) for i in range(7)] + [
+                    ("io_submit", 7 * 4096 - 100, 4096, 100), ("io_submit", 7 * 4096, 4096, -22)])
+
+
 def bounds(place, way, *options, command=()):
     """Record a program that takes rights away from itself; the writes to both files, and what is missing."""
     os.makedirs(place.path("room"), exist_ok=True)
@@ -367,6 +408,29 @@ def test_mpi(directory):
     check(all(c["layer"] == "mpi-io" for c in calls), "calls of the uppermost layer only")
     summary = json.loads(good("stack", "show", "--json", place.path("data")))
     check(summary["ranks"] == 3, summary)
+
+
+def test_nonblocking(directory):
+    """Calls of MPI-IO that return before the end of their I/O: it belongs to them."""
+    built = 0
+    for mpi, start in MPIS.items():
+        compiler = "mpicc.mpich" if mpi == "mpich" else "mpicc.openmpi"
+        if not shutil.which(compiler) or not shutil.which(start[0]):
+            continue
+        built += 1
+        own = os.path.join(directory, mpi)
+        os.mkdir(own)
+        place = Place(own, "nonblocking.c", compiler=compiler)
+        place.record("-c", "mpi-io", command=[*start, "-n", "2", place.program, place.path("file")])
+        writes = [c for c in place.calls() if c["function"] == "MPI_File_iwrite_at"]
+        check(len(writes) == 6, f"{mpi}: {writes}")
+        for c in writes:
+            tree = json.loads(good("stack", "show", "--json", "--call", f"{c['rank']}:{c['number']}",
+                                   place.path("data")))
+            below = [(p["offset"], p["result"]) for p in tree["below"] if p["operation"] == "write"]
+            check(below == [(c["offset"], 65536)], f"{mpi}: {tree}")
+    if not built:
+        raise Skip("there is no MPI")
 
 
 def mpi_programs(directory):

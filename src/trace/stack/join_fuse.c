@@ -1,6 +1,7 @@
 /* posix -> fuse. A request that a call waits for comes from the call's own thread, during the call.
- * Pages that are written back later may come from any thread: they belong to the latest writes of
- * their file and range. */
+ * That of an asynchronous call may come later, from another thread (join_later.c). Pages that are
+ * written back later may come from any thread: they belong to the latest writes of their file and
+ * range. */
 #include "base/idmap.h"
 #include "trace/stack/graph.h"
 #include "trace/stack/join_calls.h"
@@ -65,10 +66,14 @@ static int join_data(struct joining *j, uint32_t request, uint32_t call)
 {
 	const struct spans *s = j->g->spans;
 	const struct span *q = &s->items[request];
+	uint32_t later;
 	uint64_t inode;
 
 	if (call != SPANS_NONE && covers(&s->items[call], q) && node_agrees(j, request, call))
 		return graph_add(j->g, call, request, graph_bytes(j->g, request));
+	later = join_later_of(&j->calls, s, request);
+	if (later != SPANS_NONE && node_agrees(j, request, later))
+		return graph_add(j->g, later, request, graph_bytes(j->g, request));
 	inode = inode_of(j, request);
 	/* Read-ahead is done for the current call, beyond the range of that call. */
 	if (q->op == SPAN_READ && call != SPANS_NONE && inode && s->items[call].op == SPAN_READ &&

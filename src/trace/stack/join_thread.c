@@ -19,7 +19,7 @@ static bool is_inside(const struct span *child, const struct span *parent)
 {
 	return child->pid == parent->pid && child->tid == parent->tid &&
 		child->start_ns >= parent->start_ns && child->start_ns <= parent->end_ns &&
-		(child->end_ns <= parent->end_ns || child->flags & SPAN_OPEN_END);
+		(child->end_ns <= parent->end_ns || child->flags & (SPAN_OPEN_END | SPAN_LATER));
 }
 
 static int child_join(struct graph *g, const struct idmap *by_id, uint32_t i)
