@@ -132,6 +132,21 @@ def program_in(directory, source, *options):
     return Place(own, source, *options)
 
 
+def check_nested(place):
+    """Events of a thread for trace viewers are inside each other or one after the other."""
+    good("stack", "show", "--trace", place.path("trace"), place.path("data"))
+    with open(place.path("trace"), encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    ends = collections.defaultdict(list)
+    for e in sorted((e for e in events if e["ph"] == "X"), key=lambda e: (e["ts"], -e["dur"])):
+        lane = ends[e["pid"], e["tid"]]
+        while lane and lane[-1] <= e["ts"] + 1e-4:
+            lane.pop()
+        check(not lane or e["ts"] + e["dur"] <= lane[-1] + 1e-4, e)
+        lane.append(e["ts"] + e["dur"])
+    check(any(t >= 1 << 30 for _, t in ends), "calls at the same time have lanes")
+
+
 def check_later(place, want):
     """An asynchronous program prints the same, and its calls are recorded once."""
     alone = run(place.program, place.path("file"))
@@ -142,6 +157,7 @@ def check_later(place, want):
     calls = [c for c in of_file(place.calls()) if c["operation"] not in ("open", "close")]
     got = [(c["function"].removesuffix("64"), c["offset"], c["size"], c["result"]) for c in calls]
     check(sorted(got) == sorted(want), f"{got}")
+    check_nested(place)
     place.record("--summary")
     sums = {s["operation"]: s for s in json.loads(good("stack", "show", "--json", place.path("data")))["sums"]}
     writes = [w[3] for w in want if w[0] in ("aio_write", "lio_listio", "io_submit") and w[1] % 4096 == 0]
