@@ -54,7 +54,7 @@ SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_done(struct spans_record *r);
 
 /* For a call with SPANS_LATER: its request has returned; it has ended, in any thread (before
- * spans_done()); it is none, because it was not even tried. */
+ * spans_done()); it was not even tried, so that there was no call. */
 SPANS_EXPORT void spans_requested(struct spans_record *r);
 SPANS_EXPORT void spans_finish(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_void(struct spans_record *r);

@@ -193,7 +193,7 @@ static void take_capability(struct reading *rd)
 	take_padding(rd);
 }
 
-/* Numbers of the request that help to debug the file system; others are not understood. */
+/* Hints of the request that help to debug the file system. Other hints are not understood. */
 static bool take_hints(struct reading *rd)
 {
 	enum { HANDLE = 3, LAST = 14 };
@@ -223,7 +223,7 @@ static uint64_t take_strip(struct reading *rd)
 	return strip;
 }
 
-/* Which bytes are meant: only if they are all from an offset on, without holes. */
+/* The range of the request, if it is one range without holes. */
 static bool take_datatype(struct reading *rd)
 {
 	uint32_t nested = take_u32(rd);
@@ -249,7 +249,7 @@ static int64_t share(int64_t n, int64_t strip, uint32_t server, uint32_t servers
 	return n / round * strip + (rest < 0 ? 0 : rest < strip ? rest : strip);
 }
 
-/* Where the first byte at `offset` or behind it is that is on a server. */
+/* The first offset, at `offset` or after it, that is on this server. */
 static int64_t first_on(int64_t offset, int64_t strip, uint32_t server, uint32_t servers)
 {
 	int64_t round = strip * servers, begin = offset - offset % round + strip * server;
@@ -306,7 +306,7 @@ bool bmi_message_parse(const uint8_t *p, size_t n, struct bmi_message *ret)
 		(mode == MODE_UNEXPECTED || mode == MODE_EAGER || mode == MODE_RENDEZVOUS);
 }
 
-/* What is behind the header, and behind the version and encoding that everything begins with. */
+/* The operation: it follows the header, and the version and encoding that begin every message. */
 static struct reading body(const uint8_t *p, size_t n)
 {
 	struct reading rd = {p + BMI_HEADER, p + BMI_HEADER, p + n, n < BMI_HEADER};
@@ -352,7 +352,7 @@ static int64_t error_of(int32_t status)
 	return -errors[code & ERROR_MASK];
 }
 
-/* What of a file that has so many bytes a read gets. */
+/* The bytes that a read gets from a file of this size. */
 static int64_t readable(const struct bmi_request *q, int64_t file_size)
 {
 	int64_t n = file_size - q->offset;
@@ -387,7 +387,7 @@ static int take_first(struct bmi_request *q, struct reading *rd)
 	return q->wants == 0;
 }
 
-/* What ends a large write. */
+/* The answer that ends a large write. */
 static int take_completion(struct bmi_request *q, struct reading *rd)
 {
 	uint32_t number = take_u32(rd);

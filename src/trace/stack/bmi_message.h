@@ -1,5 +1,5 @@
 /* What messages of OrangeFS say: the header that BMI puts before each over TCP, the requests behind
- * it, and their answers. The bytes come from other people's programs.
+ * it, and their answers. The bytes come from other programs, and may be anything.
  *
  * A client sends a request as an "unexpected" message with a tag. Everything else that belongs to
  * the request has the same tag: the first answer, the data of a large read or write (in messages of
@@ -20,7 +20,7 @@ struct bmi_message {
 	int64_t size; /* of what is behind the header */
 };
 
-/* `n` bytes from the header on. False: it is none. */
+/* Read `n` bytes that begin with the header. False: they are not a message of BMI. */
 bool bmi_message_parse(const uint8_t *p, size_t n, struct bmi_message *ret);
 
 /* A request, and how much of its answer was seen. */
@@ -29,8 +29,8 @@ struct bmi_request {
 	const char *name; /* "" if it is not known */
 	uint8_t op;	  /* enum span_op */
 	uint64_t key;	  /* the server's file, 0: not known */
-	/* What of the server's file it is about, and where the first byte of that is in the
-	 * client's file. Offsets are -1 where they are not known. */
+	/* The range of the server's file, and the place of its first byte in the client's file.
+	 * Unknown offsets are -1. */
 	int64_t offset, size, file_offset;
 	/* The answer. */
 	bool answered;	      /* the first part was seen */

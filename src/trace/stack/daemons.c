@@ -85,8 +85,9 @@ static bool has_socket(const char *proc, pid_t pid, const struct space *space)
 	return found;
 }
 
-/* A line of a table like /proc/net/tcp: "sl local_address rem_address st tx:rx tr:when retrnsmt uid
- * timeout inode ...". The inode of a socket that listens, and its port; 0: it is none. */
+/* The inode and the port of a socket that listens, from a line of a table like /proc/net/tcp: "sl
+ * local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...". 0: it does not
+ * listen. */
 static unsigned long scan_line(char *line, unsigned long *ret_port)
 {
 	enum { LOCAL = 1, STATE = 3, INODE = 9 };

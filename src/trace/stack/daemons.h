@@ -19,7 +19,8 @@ struct daemons {
 	uint64_t netns; /* that live in this network namespace; 0: in any */
 };
 
-/* At most DAEMONS_MAX of them, in no order; how many. `proc` is "/proc", or a directory like it. */
+/* Find at most DAEMONS_MAX of them, in no order; returns how many. `proc` is "/proc", or a
+ * directory like it. */
 size_t daemons_find(const char *proc, const struct daemons *d, pid_t ret[DAEMONS_MAX]);
 
 /* The names of daemons that are known, NULL-terminated. */

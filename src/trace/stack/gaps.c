@@ -20,7 +20,7 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded,
 {
 	bool unentered = in_regions && !was_entered(t);
 
-	/* Outside of the regions nobody looks which layers are called. */
+	/* Outside of the regions, calls of layers are not noticed. */
 	if (unentered)
 		recorded = 0;
 	return (struct stack_gaps){.lost = t->lost,

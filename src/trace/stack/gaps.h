@@ -21,8 +21,8 @@ struct stack_gaps {
 
 #define STACK_GAPS_TEXT 448
 
-/* What totals leave to be desired. The layers `recorded` were to be recorded by libraries, of all
- * of the program or `in_regions` only. */
+/* Find out from the totals what is missing. The layers `recorded` should have been recorded by
+ * libraries, in all of the program or `in_regions` only. */
 struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded, bool in_regions);
 
 bool stack_gaps_any(const struct stack_gaps *g);
@@ -33,10 +33,10 @@ void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT]);
 /* Add those of a remark to `g`; any other text is none. */
 void stack_gaps_add(struct stack_gaps *g, const char *remark);
 
-/* What it means that daemons ended, and that others were found later. */
+/* Print how many daemons ended, how many were found later, and what is missing because of it. */
 void stack_gaps_print_daemons(FILE *out, uint64_t gone, uint64_t late);
 
-/* One sentence each. */
+/* Print one sentence for each gap. */
 void stack_gaps_print(FILE *out, const struct stack_gaps *g);
 json_t *stack_gaps_json(const struct stack_gaps *g);
 

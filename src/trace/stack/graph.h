@@ -1,6 +1,6 @@
-/* Which span became which: a graph, because one call becomes many below, and many calls become one
- * where a layer collects them. Joins (join_NAME.c) add edges; a span that no join finds a parent
- * for is a call of its own.
+/* Which spans caused which others. It is a graph, not a tree: one call may cause many in the layer
+ * below, and a layer that collects calls makes one of many. Joins (join_NAME.c) add edges. A span
+ * for which no join finds a parent is a call of its own.
  */
 #ifndef TRACE_STACK_GRAPH_H
 #define TRACE_STACK_GRAPH_H
@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* `child` is what became of (a part of) `parent`. */
+/* `parent`, or a part of it, caused `child`. */
 struct graph_edge {
 	uint32_t parent, child;
-	int64_t bytes; /* that they have in common, 0 where it is not about bytes */
+	int64_t bytes; /* that they have in common; 0: they transfer no data */
 };
 
-/* What could not be joined, of a layer. */
+/* Spans of a layer that could not be joined. */
 struct graph_unjoined {
 	uint64_t spans, bytes;
 };
@@ -40,7 +40,7 @@ int graph_add(struct graph *g, uint32_t parent, uint32_t child, int64_t bytes);
 /* Count a span, or this many bytes of one, that could not be joined. */
 void graph_leave(struct graph *g, uint32_t span, int64_t bytes);
 
-/* Bytes that a span moved, 0 where it failed or is not about bytes. */
+/* The bytes that a span transferred; 0 if it failed, or transfers no data. */
 int64_t graph_bytes(const struct graph *g, uint32_t span);
 
 /* Is there a span of this layer? */
@@ -72,7 +72,7 @@ int join_client(struct graph *g);
  * a piece (shard) of the file. */
 int join_rpc(struct graph *g);
 
-/* The same of OrangeFS: the thread that both are in, time and range. */
+/* The same for OrangeFS: the thread that both are in, time and range. */
 int join_bmi(struct graph *g);
 
 /* network -> server: the connection, and the place in its stream. */
@@ -81,7 +81,7 @@ int join_message(struct graph *g);
 /* server -> storage: file, operation, range and time. */
 int join_storage(struct graph *g);
 
-/* The same of OrangeFS, whose servers read and write whole blocks. */
+/* The same for OrangeFS, whose servers read and write whole blocks. */
 int join_bstream(struct graph *g);
 
 /* storage, or posix -> block: thread and time; of page cache, file and range, the latest writes

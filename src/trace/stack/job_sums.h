@@ -26,10 +26,10 @@ void job_sums_add(struct job_sums *to, unsigned layer, unsigned op, const struct
 /* One of them as a remark: "kind=stack-sum layer=posix operation=write calls=3 ...". */
 void job_sum_format(
 	const struct job_sums *sums, unsigned layer, unsigned op, char buf[JOB_SUM_TEXT]);
-/* Add one of a remark; any other text is none. */
+/* Add the sum that a remark contains. Other texts are ignored. */
 void job_sums_take(struct job_sums *to, const char *remark);
 
-/* A table. */
+/* Print them as a table. */
 void job_sums_print(FILE *out, const struct job_sums *sums);
 json_t *job_sums_json(const struct job_sums *sums);
 

@@ -24,7 +24,7 @@ static int join_one(struct graph *g, const struct join_calls *calls, uint32_t bi
 	bool mapped = b->flags & SPAN_MAPPED;
 
 	if (mapped && b->op == SPAN_WRITE) {
-		/* Whoever waits for it is held up by it, whosever data it is. */
+		/* An fsync() waits for the request, even if the data is that of other calls. */
 		if (call != SPANS_NONE && s->items[call].inode == b->inode &&
 			s->items[call].op == SPAN_SYNC && graph_add(g, call, bio, 0) < 0)
 			return -ENOMEM;

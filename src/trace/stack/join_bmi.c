@@ -20,8 +20,8 @@ static uint64_t thread_key(const struct spans *s, uint32_t i)
 	return join_key(s->observers[i], (uint64_t)s->items[i].tid, 5);
 }
 
-/* The daemon's requests by its threads, each with the kernel's, which says the range; where that
- * was not recorded, with itself. */
+/* The daemon's requests by its threads, each with the kernel's request, which has the range. If
+ * that was not recorded, each is with itself. */
 static int fill(const struct spans *s, struct join_index *ret)
 {
 	struct idmap fuse = {0};
@@ -57,7 +57,7 @@ static bool is_for(const struct span *fuse, const struct span *q)
 		q->offset - fuse->offset <= fuse->size - q->size;
 }
 
-/* The request that the thread works on; SPANS_NONE: it is none, or cannot be told. */
+/* The request that the thread works on; SPANS_NONE: there is none, or more than one. */
 static uint32_t request_of(
 	const struct spans *s, const struct join_index *requests, uint32_t message)
 {
@@ -70,7 +70,7 @@ static uint32_t request_of(
 		join_index_next(requests, key, ns, &at, &e);) {
 		if (s->items[e->span].pid != s->items[message].pid)
 			continue;
-		/* A thread that works on several does not do so in the way that is assumed here. */
+		/* A thread is expected to work on one request at a time. */
 		if (found != SPANS_NONE || !is_for(&s->items[e->other], &s->items[message]))
 			return SPANS_NONE;
 		found = e->span;

@@ -1,7 +1,7 @@
 /* server -> storage, of OrangeFS: a server keeps its part of a file in a file that is named like
  * the handle in requests. It reads and writes that one by whole blocks, so a call may be a little
- * longer than the request, and a write may read its first and its last block. Where two requests
- * fit, none is taken.
+ * longer than the request, and a write may read its first and its last block. If two requests
+ * fit, neither is joined.
  */
 #include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"

@@ -33,8 +33,8 @@ uint64_t join_later_key(const struct span *s, uint32_t observer);
 bool join_is_data(const struct span *s);
 
 /* server -> storage: join the calls on files with the requests that their daemon works on. The file
- * of a call is that of a request; `asks_for` compares the rest. Where two requests fit, none is
- * taken. `striped`: spans of OrangeFS, or all others. 0 or -ENOMEM. */
+ * of a call is that of a request; `asks_for` compares the rest. If two requests fit, neither is
+ * joined. `striped`: only spans of OrangeFS; else all others. 0 or -ENOMEM. */
 int join_files(struct graph *g, bool striped,
 	bool (*asks_for)(const struct span *request, const struct span *call));
 

@@ -20,7 +20,7 @@ static uint64_t node_key(const struct spans *s, uint32_t request)
 	return join_key(s->observers[request], s->items[request].device, s->items[request].key);
 }
 
-/* Does the call cover what the request moves? Calls of unknown offset are assumed to. */
+/* Does the call cover the range of the request? Calls with an unknown offset are assumed to. */
 static bool covers(const struct span *call, const struct span *request)
 {
 	if (call->op != request->op || (call->device && call->device != request->device))
@@ -83,7 +83,7 @@ static int join_data(struct joining *j, uint32_t request, uint32_t call)
 		graph_leave(j->g, request, graph_bytes(j->g, request));
 		return 0;
 	}
-	/* Whoever waits for it is held up by it, whosever data it is. */
+	/* The call waits for the request, even if the data is that of other calls. */
 	if (call != SPANS_NONE && s->items[call].inode == inode &&
 		graph_add(j->g, call, request, 0) < 0)
 		return -ENOMEM;

@@ -44,7 +44,7 @@ void join_index_sort(struct join_index *x)
 	}
 }
 
-/* The first place behind all of the key that began at `ns` or before. */
+/* The place after the last entry of the key that began at `ns` or before. */
 size_t join_index_last(const struct join_index *x, uint64_t key, int64_t ns)
 {
 	size_t low = 0, high = x->n;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Two requests with the same key: none of them is joined. */
+/* Two requests with the same key: neither is joined. */
 #define TWICE (UINT32_MAX - 1)
 
 static uint64_t message_key(const struct span *s)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PAGE INT64_C(4096)
-/* More parts than this are left as not joined: of 4 MB every page is one. */
+/* A request of more parts than this remains unjoined. If every page is a part, that is 16 MiB. */
 #define PARTS_MAX 4096u
 
 struct range {

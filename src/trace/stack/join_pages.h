@@ -1,4 +1,5 @@
-/* Whose data page cache is that is written later: the latest writes before it, byte by byte. */
+/* Finds the calls whose data is written from the page cache later: the latest writes before that,
+ * byte by byte. */
 #ifndef TRACE_JOIN_PAGES_H
 #define TRACE_JOIN_PAGES_H
 

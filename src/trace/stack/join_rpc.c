@@ -15,7 +15,7 @@
 
 #define PIECE (INT64_C(4) << 20)
 
-/* A file of a server: which file of the client it is a piece of, and where that begins. */
+/* A file of a server: the file of the client of which it is a piece, and where the piece begins. */
 struct piece {
 	uint64_t device, node;
 	int64_t base;
@@ -64,7 +64,7 @@ static int fill(struct joining *j)
 	return r;
 }
 
-/* Where the server's file would begin in the client's if one request is for the other; negative:
+/* Where the server's file would begin in the client's if one request were for the other. Negative:
  * it cannot be. */
 static int64_t base_of(const struct span *fuse, const struct span *rpc)
 {
@@ -73,7 +73,7 @@ static int64_t base_of(const struct span *fuse, const struct span *rpc)
 	if (fuse->op != rpc->op || fuse->offset < 0 || rpc->offset < 0 || rpc->size > fuse->size ||
 		fuse->offset > INT64_MAX / 2)
 		return -1;
-	/* How far behind the beginning of the kernel's range the server's begins. */
+	/* How far after the beginning of the kernel's range the server's range begins. */
 	apart = (rpc->offset % PIECE - fuse->offset % PIECE + PIECE) % PIECE;
 	base = fuse->offset + apart - rpc->offset;
 	if (apart > fuse->size - rpc->size)
@@ -125,7 +125,7 @@ static const struct join_entry *request_of(const struct joining *j, uint32_t rpc
 	return found;
 }
 
-/* Remember which piece a server's file is, and of which number the client's now has. */
+/* Remember which piece a server's file is, and the number that the client's file has now. */
 static int piece_learn(struct joining *j, uint32_t rpc, uint32_t fuse, int64_t base)
 {
 	const struct spans *s = j->g->spans;

@@ -1,6 +1,5 @@
-/* server -> storage: a daemon reads and writes its files for the request that it works on, in
- * whichever of its threads. The request names the file and the range. Where two requests fit, none
- * is taken.
+/* server -> storage: a daemon reads and writes its files for the request that it works on, in any
+ * of its threads. The request names the file and the range. If two requests fit, neither is joined.
  */
 #include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"

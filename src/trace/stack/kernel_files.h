@@ -1,4 +1,5 @@
-/* What the kernel's events say by number, by name: open files of other processes, and disks. */
+/* Names of what the kernel's events identify by numbers: open files of other processes, and disks.
+ */
 #ifndef TRACE_KERNEL_FILES_H
 #define TRACE_KERNEL_FILES_H
 

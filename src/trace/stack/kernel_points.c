@@ -1,4 +1,4 @@
-/* Which programs the layers need. Also where the kernel's side is not built, for the plan. */
+/* Which programs the layers need. The plan needs it even if the programs are not built. */
 #include "trace/stack/kernel_points.h"
 
 #include "base/array.h"

@@ -9,7 +9,7 @@ struct kernel_point {
 	uint32_t layers; /* 1 << place in layers[] */
 };
 
-/* Behind the last one a row without a program. */
+/* The last row has no program. */
 extern const struct kernel_point kernel_points[];
 
 #endif

@@ -55,7 +55,7 @@ void kernel_requests_free(struct kernel_requests *q)
 
 static int64_t wall(const struct kernel_requests *q, uint64_t ns)
 {
-	/* Whatever an event says, sums of times must not overflow. */
+	/* Sums of times must not overflow, even if an event is wrong. */
 	return q->wall_offset_ns + (int64_t)(ns & (UINT64_MAX >> 3));
 }
 
@@ -100,7 +100,7 @@ static void remote_text(const struct stack_message *m, char ret[ENDPOINT_TEXT_MA
 	endpoints_remote(&ends, ret);
 }
 
-/* By what a request and its answer are known: connection, who asks, number. */
+/* A request and its answer have the same connection, asking side and number. */
 static uint64_t pending_number(const struct stack_message *m, uint64_t number, bool local_asks)
 {
 	uint64_t n = connection(m, local_asks) ^ number * UINT64_C(0x9e3779b97f4a7c15) ^
@@ -109,7 +109,7 @@ static uint64_t pending_number(const struct stack_message *m, uint64_t number, b
 	return n ? n : 1;
 }
 
-/* A free place for a request; where there is none, the oldest is given up. */
+/* A free place for a request. If there is none, the oldest request is given up. */
 static struct pending *pending_place(struct kernel_requests *q)
 {
 	struct pending *p;
@@ -142,7 +142,7 @@ static void pending_remove(struct kernel_requests *q, struct pending *p)
 		q->n--;
 }
 
-/* Keep a request; `s` says what it is about. */
+/* Keep a request, which `s` describes. */
 static struct pending *pending_add(
 	struct kernel_requests *q, const struct stack_message *m, const struct span *s)
 {
@@ -158,8 +158,8 @@ static struct pending *pending_add(
 	p->span.connection = connection(m, sent);
 	p->span.position = m->position;
 	p->span.length = m->length;
-	/* A client's request takes from sending it until all of the answer is there; a server's
-	 * from when all of it is there until the answer is being sent. */
+	/* A client's request lasts from sending it until all of the answer has arrived; a server's
+	 * from when all of it has arrived until the answer is being sent. */
 	p->span.start_ns = wall(q, sent ? m->event.start_ns : m->event.end_ns);
 	remote_text(m, p->remote);
 	if (idmap_put(&q->by_number, number, (uint32_t)(p - q->pending)) < 0)
@@ -243,8 +243,8 @@ static int take_bmi_request(struct kernel_requests *q, const struct stack_messag
 	return 0;
 }
 
-/* A message behind a request: of the answer, or data that is written, from the one who asked. Only
- * who asked says which. */
+/* A message that follows a request: a part of the answer, or data to be written. Which of them
+ * depends only on the side that sent it. */
 static int take_bmi(struct kernel_requests *q, const struct stack_message *m,
 	struct kernel_spans_totals *totals)
 {
@@ -267,7 +267,7 @@ static int take_bmi(struct kernel_requests *q, const struct stack_message *m,
 		totals->unanswered++;
 		return 0;
 	}
-	/* Both ends ask with the same number at once: it cannot be told. */
+	/* Both ends ask with the same number at the same time: the message may be of either. */
 	r = asked ? -EBADMSG : bmi_answer_take(&answered->bmi, m->head, m->n_head);
 	if (r == 1)
 		return pending_end(q, answered, m, answered->bmi.result);

@@ -1,5 +1,5 @@
-/* Requests over the network: messages that the kernel delivers (bpf/stack.h), put together to
- * requests with their answers, whichever protocol they are of.
+/* Requests over the network: combines the messages that the kernel delivers (bpf/stack.h) into
+ * requests with their answers, for all protocols.
  */
 #ifndef TRACE_KERNEL_REQUESTS_H
 #define TRACE_KERNEL_REQUESTS_H
@@ -9,8 +9,8 @@
 struct kernel_requests;
 struct stack_message;
 
-/* `give` gets each request when its answer is complete, and the layer that it is a span of.
- * `wall_offset_ns` makes CLOCK_MONOTONIC time since 1970. NULL: there is no memory. */
+/* `give` gets each request when its answer is complete, and its layer. `wall_offset_ns` converts
+ * CLOCK_MONOTONIC to time since 1970. NULL: there is no memory. */
 struct kernel_requests *kernel_requests_new(
 	int64_t wall_offset_ns, int (*give)(void *ctx, unsigned layer, struct span *s), void *ctx);
 void kernel_requests_free(struct kernel_requests *q);
@@ -20,7 +20,7 @@ void kernel_requests_free(struct kernel_requests *q);
 int kernel_requests_take(struct kernel_requests *q, const struct stack_message *m,
 	struct kernel_spans_totals *totals);
 
-/* The end: hand out requests that have no answer yet. */
+/* At the end: pass on the requests that have no answer yet. */
 int kernel_requests_end(struct kernel_requests *q, int64_t now_ns);
 
 #endif

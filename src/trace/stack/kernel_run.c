@@ -18,7 +18,7 @@
 
 /* A log of this size is written at once. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
-/* How often daemons that were started are looked for. */
+/* How often limpet looks for daemons that were started. */
 #define FIND_US (2 * US_PER_SEC)
 
 struct kernel_run {
@@ -202,7 +202,7 @@ static int kernel_descriptor(void *state)
 	return kernel_watch_descriptor(r->watch);
 }
 
-/* Has whoever it is for ended, and some time passed since? */
+/* Has the program ended, and the time to linger passed since? */
 static bool is_over(struct kernel_run *r)
 {
 	int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -226,7 +226,7 @@ static int kernel_serve(void *state, int timeout_ms, struct lp_err *err)
 	return got < 0 ? got : is_over(r);
 }
 
-/* What is missing is in the archive, too. */
+/* Note in the archive what is missing. */
 static void gaps_note(const struct kernel_run *r)
 {
 	struct stack_gaps gaps = {.lost = r->counts.lost,
@@ -274,7 +274,7 @@ static int kernel_sample(
 	return got < 0 ? got : got || behind;
 }
 
-/* It belongs to whoever made it. */
+/* The caller frees it. */
 static void kernel_close(void *state)
 {
 	(void)state;

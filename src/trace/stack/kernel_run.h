@@ -1,5 +1,5 @@
-/* The instrument that records the layers which are seen in the kernel: it watches the daemons of
- * file systems, and the disks of their files and of a program's.
+/* The instrument that records the layers in the kernel. It watches the daemons of file systems, and
+ * the disks of their files and of a program's files.
  */
 #ifndef TRACE_KERNEL_RUN_H
 #define TRACE_KERNEL_RUN_H
@@ -18,10 +18,10 @@ struct kernel_run_config {
 			  daemons' files */
 	uint64_t ring_bytes;	/* 0: 16 MiB */
 	int64_t wall_offset_ns; /* clock_wall_offset_ns() */
-	/* Called when everything from then on will be seen; may be NULL. */
+	/* Called when recording has begun; may be NULL. */
 	void (*ready)(void *ctx);
 	void *ready_ctx;
-	/* It ends when this says so, and `linger_us` later; NULL: when the loop does. */
+	/* It ends `linger_us` after this returns true; NULL: when the loop ends. */
 	bool (*ended)(const void *ctx);
 	const void *ended_ctx;
 	int64_t linger_us;
@@ -46,7 +46,7 @@ struct kernel_run_totals {
 	uint64_t unframed; /* messages of a protocol that is not known */
 };
 
-/* Good until and after the loop has ended. */
+/* May be called during and after the loop. */
 struct kernel_run_totals kernel_run_totals(const struct kernel_run *r);
 
 #endif

@@ -68,7 +68,7 @@ const struct kernel_spans_totals *kernel_spans_totals(const struct kernel_spans 
 	return &k->totals;
 }
 
-/* As stat() has it. */
+/* The number of the device as in stat(). */
 static uint64_t device_number(uint64_t kernel)
 {
 	return kernel ? makedev((unsigned)(kernel >> 20 & 0xfff), (unsigned)(kernel & 0xfffff)) : 0;
@@ -76,7 +76,7 @@ static uint64_t device_number(uint64_t kernel)
 
 static int64_t wall(const struct kernel_spans *k, uint64_t ns)
 {
-	/* Whatever an event says, sums of times must not overflow. */
+	/* Sums of times must not overflow, even if an event is wrong. */
 	return k->config->wall_offset_ns + (int64_t)(ns & (UINT64_MAX >> 3));
 }
 
@@ -148,8 +148,8 @@ static struct known_file *file_add(struct kernel_spans *k, uint64_t id)
 	return &k->files[k->n_files++];
 }
 
-/* What is known of the file of a call. Asked for when it is first seen; the file may be closed by
- * then, so again a few times. NULL: there is no memory. */
+/* What is known of the file of a call. It is looked up when the file is first seen; because the
+ * file may be closed by then, a few times more. NULL: there is no memory. */
 static const struct known_file *file_of(struct kernel_spans *k, const struct stack_file_call *c)
 {
 	const struct stack_event *e = &c->event;

@@ -1,5 +1,5 @@
-/* From events of the kernel (bpf/stack.h) to spans: numbers get names, requests over the network
- * are joined with their answers. What events say is believed only as far as it makes sense.
+/* Converts events of the kernel (bpf/stack.h) to spans: adds names to numbers, and joins requests
+ * over the network with their answers. Events that make no sense are left out.
  */
 #ifndef TRACE_KERNEL_SPANS_H
 #define TRACE_KERNEL_SPANS_H
@@ -20,10 +20,9 @@ struct kernel_file {
 struct kernel_spans_config {
 	uint32_t layers;	/* 1 << place in layers[]: others are left out */
 	int64_t wall_offset_ns; /* that makes CLOCK_MONOTONIC time since 1970 */
-	/* Gets each span; what it points to is good during the call only. */
+	/* Gets each span. The span's texts are valid during the call only. */
 	int (*span)(void *ctx, const struct span *s);
-	/* Ask what a descriptor of a process is, if it still is the file of that inode; may be
-	 * NULL.
+	/* Look up a descriptor of a process, if it still is the file of that inode; may be NULL.
 	 */
 	void (*file)(void *ctx, int32_t pid, int32_t fd, uint64_t inode, struct kernel_file *ret);
 	/* The name of a disk by its device; may be NULL. */

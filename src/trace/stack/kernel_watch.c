@@ -58,7 +58,7 @@ DEFINE_CLEANUP(struct kernel_watch *, kernel_watch_close);
 
 static int refuse(int code, struct lp_err *err)
 {
-	/* What the verifier does not like is -EACCES. */
+	/* The verifier refuses a program with -EACCES. */
 	if (code == -EPERM)
 		return lp_err_set(err, -EPERM, "%s",
 			geteuid() == 0 ? "BPF is not permitted, not even to root (a container?)"
@@ -119,7 +119,7 @@ static void settings_fill(struct stack_settings *s, uint32_t mask, uint32_t ring
 		s->classes[classes[i].nr] = classes[i].class;
 }
 
-/* Only the programs that are needed, with their constants. */
+/* Load only the programs that are needed, and set their constants. */
 static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 {
 	uint32_t size = ring_size(ring_bytes);

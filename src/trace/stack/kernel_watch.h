@@ -21,7 +21,7 @@ int kernel_watch_open(uint32_t mask, bool own, uint64_t ring_bytes, struct kerne
 	struct lp_err *err);
 void kernel_watch_close(struct kernel_watch *w);
 
-/* Put the programs at their places. */
+/* Attach the programs. */
 int kernel_watch_attach(struct kernel_watch *w, struct lp_err *err);
 
 /* Watch a process: STACK_ROLE_*. */
@@ -33,18 +33,19 @@ int kernel_watch_find_fuse(struct kernel_watch *w, struct lp_err *err);
 /* Watch a disk, by its number as the kernel has it (major << 20 | minor). */
 int kernel_watch_disk(struct kernel_watch *w, uint32_t device, struct lp_err *err);
 
-/* Readable when much is waiting. */
+/* Readable when many events are waiting. */
 int kernel_watch_descriptor(const struct kernel_watch *w);
 
-/* Hand over what has come. Stops where `fn` returns negative, and returns that. */
+/* Pass on the events that have arrived. Stops when `fn` returns a negative number, and returns it.
+ */
 int kernel_watch_drain(
 	struct kernel_watch *w, int (*fn)(void *ctx, const void *event, size_t size), void *ctx);
 
-/* Hand over what has begun and not ended, at the end. */
+/* At the end: pass on the operations that have begun and not ended. */
 int kernel_watch_open_ends(
 	struct kernel_watch *w, int (*fn)(void *ctx, const void *event, size_t size), void *ctx);
 
-/* What was counted so far. */
+/* The counts so far. */
 struct stack_shared kernel_watch_counts(const struct kernel_watch *w);
 
 /* The names of the tracepoints that the layers in `mask` need, NULL-terminated; for the plan. */

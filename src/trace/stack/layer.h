@@ -22,8 +22,8 @@ struct layer {
 	enum layer_side side;
 };
 
-/* Places of those that are seen in the kernel, of the one above them, and of the one whose
- * functions a configuration names. */
+/* Places of the layers in the kernel, of the layer above them, and of the layer whose functions a
+ * configuration names. */
 enum {
 	STACK_LIBRARY = 0,
 	STACK_POSIX = 4,
@@ -37,15 +37,14 @@ enum {
 };
 #define LAYERS_IN_KERNEL ((1u << STACK_LAYERS) - (1u << STACK_FUSE))
 
-/* From top to bottom, behind the last one a row without a name. The place of a layer in it is its
- * bit in masks. */
+/* From top to bottom. The last row has no name. The place of a layer is its bit in masks. */
 extern const struct layer layers[];
 extern const unsigned layers_n;
 
 /* The place of the layer of that name, -1: there is none. */
 int layer_find(const char *name);
 
-/* The names of enum span_op, behind the last one NULL. */
+/* The names of enum span_op; the last one is NULL. */
 extern const char *const span_op_names[];
 int span_op_find(const char *name); /* -1: there is none */
 

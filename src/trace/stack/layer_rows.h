@@ -11,7 +11,7 @@ const struct lp_schema *layer_rows_schema(void);
 /* NULL: out of memory. */
 struct named_rows *layer_rows_new(const char *observer);
 
-/* Count a span; marks are none. 0 or -ENOMEM. */
+/* Count a span, unless it is a mark. 0 or -ENOMEM. */
 int layer_rows_add(struct named_rows *rows, const struct span *s);
 
 #endif

@@ -51,7 +51,7 @@ static void ranges_release(struct place_ranges *r)
 	free(r->items);
 }
 
-/* Put the ranges of a region behind the others. 1: it has some. */
+/* Append the ranges of a region to the others. 1: it has some. */
 static int region_add(int fd, const struct stack_place *p, struct strbuf *sb)
 {
 	_cleanup_(ranges_release) struct place_ranges ranges = {0};

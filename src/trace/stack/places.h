@@ -6,9 +6,10 @@
 #include "trace/stack/stack_config.h"
 
 /* Find the regions of a configuration that are functions or lines, in the program that `command`
- * runs: that which is called like the application, or else the first one that has them. Appended to
- * `ret` is what runtime/spans_file.h says for SPANS_RANGES_VARIABLE; nothing if there are none
- * such. -ENOENT and a sentence with the line of the configuration: one is not in it. */
+ * runs: the one with the name of the application, or else the first one that has all of them.
+ * Appends to `ret` the value of SPANS_RANGES_VARIABLE (runtime/spans_file.h); nothing if there are
+ * no such regions. -ENOENT: one is not in the program; the error has the line of the configuration.
+ */
 int places_find(
 	const struct stack_config *c, char *const *command, struct strbuf *ret, struct lp_err *err);
 
@@ -21,7 +22,7 @@ struct place_ranges {
 };
 
 /* Add those of a function, or of lines, of an ELF file. 0 (also if there are none), -ENOMEM,
- * -ENOTSUP: limpet was built without what it takes. */
+ * -ENOTSUP: limpet was built without libdw. */
 int place_function(int fd, const char *function, struct place_ranges *ret);
 int place_lines(int fd, const char *file, uint32_t first, uint32_t last, struct place_ranges *ret);
 

@@ -26,7 +26,7 @@ static int range_add(struct place_ranges *to, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* A row of the table of lines is good up to the next one. */
+/* A row of the table of lines ends where the next one begins. */
 static int unit_add(
 	Dwarf_Die *unit, const char *file, uint32_t first, uint32_t last, struct place_ranges *ret)
 {

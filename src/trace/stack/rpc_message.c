@@ -136,7 +136,7 @@ uint64_t rpc_gfid_text_key(const char *text)
 	return key; /* the last 64 bits */
 }
 
-/* A file, a descriptor; READ and WRITE: and an offset and a size. */
+/* A file and a descriptor; of READ and WRITE also an offset and a size. */
 static void take_file(struct reading *rd, struct rpc_message *m)
 {
 	const uint8_t *gfid = take(rd, 16);
@@ -176,7 +176,7 @@ static bool take_call(struct reading *rd, struct rpc_message *m)
 	return true;
 }
 
-/* Accepted, with a verifier; then, of GlusterFS, what it returned and the error. */
+/* Accepted, with a verifier; then, if it is of GlusterFS, the result and the error. */
 static void take_reply(struct reading *rd, struct rpc_message *m)
 {
 	uint32_t denied = take_u32(rd), failed;

@@ -1,5 +1,5 @@
-/* What the head of a record of RPC (RFC 5531) says: which request it is, and of GlusterFS's file
- * operations what they are about. The bytes come from other people's programs.
+/* Reads the head of a record of RPC (RFC 5531): which request it is; for GlusterFS's file
+ * operations also the file and the range. The bytes come from other programs, and may be anything.
  */
 #ifndef TRACE_RPC_MESSAGE_H
 #define TRACE_RPC_MESSAGE_H
@@ -18,7 +18,7 @@ struct rpc_message {
 	int32_t asker;	  /* the thread that the credentials name, 0: none */
 	uint64_t key;	  /* the file, 0: not known */
 	int64_t offset, size;
-	/* Of a reply: what the operation returned, or a negative errno. */
+	/* Of a reply: the result of the operation, or a negative errno. */
 	int64_t result;
 };
 
@@ -29,8 +29,8 @@ bool rpc_message_parse(const uint8_t *p, size_t n, struct rpc_message *ret);
  */
 uint64_t rpc_gfid_key(const uint8_t gfid[16]);
 
-/* The same from its text, "6ba7b810-9dad-11d1-80b4-00c04fd430c8", by which servers call files; 0:
- * it is none. */
+/* The same from its text, "6ba7b810-9dad-11d1-80b4-00c04fd430c8", which servers use as a name. 0:
+ * it is not a gfid. */
 uint64_t rpc_gfid_text_key(const char *text);
 
 #endif

@@ -14,8 +14,8 @@ struct scratch {
 	int lock;   /* the directory, locked; -1: none, or its file system has no locks */
 };
 
-/* Make one in `parent`, NULL: in /dev/shm, or else in /tmp. Removes what killed runs of the same
- * user left there. */
+/* Make one in `parent`; NULL: in /dev/shm, or else in /tmp. Removes the directories that killed
+ * runs of the same user left there. */
 int scratch_open(struct scratch *s, const char *parent, struct lp_err *err);
 
 /* Remove it with its contents. */

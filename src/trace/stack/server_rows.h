@@ -8,7 +8,7 @@
 #include "model/span.h"
 #include "trace/named_rows.h"
 
-/* More servers than this are one row, "other". */
+/* Servers after this many are one row, "other". */
 #define SERVER_ROWS_MAX 1024
 
 /* The columns. */

@@ -155,7 +155,7 @@ struct taking {
 	size_t n_parts, cap_parts;
 };
 
-/* Is a file one that we read? */
+/* Does this process read the file? */
 static bool is_ours(const struct taking *t, uint64_t file)
 {
 	return !t->team || file % (uint64_t)t->team->size == (uint64_t)t->team->rank;
@@ -234,7 +234,7 @@ static bool no_component(void *ctx, const struct lp_catalogue *c, uint32_t id)
 	return false;
 }
 
-/* Hand over what we have read, and get what all have. */
+/* Send the spans that this process has read, and receive those of all. */
 static int exchange(struct spans *s, const struct taking *t, int error)
 {
 	_cleanup_free_ uint64_t *sizes = calloc((size_t)t->team->size, sizeof(*sizes));
@@ -245,7 +245,7 @@ static int exchange(struct spans *s, const struct taking *t, int error)
 
 	if (!sizes)
 		r = -ENOMEM;
-	/* Whoever fails takes part, or the others would wait for it. */
+	/* A process that failed takes part, too, because the others wait for it. */
 	error = t->team->gather(
 		t->team->ctx, r < 0 ? "" : sb.text, r < 0 ? 0 : sb.len, &all, sizes);
 	strbuf_release(&sb);

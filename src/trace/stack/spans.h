@@ -16,7 +16,7 @@
 /* More than this is refused: 120 bytes each. */
 #define SPANS_MAX (UINT32_C(1) << 27)
 
-/* How an observer's clock is to that of the others, as messages between them say. */
+/* How an observer's clock differs from the others', according to the messages between them. */
 struct spans_clock {
 	int64_t offset_ns;  /* how far its clock was ahead; its spans are moved by that */
 	int64_t error_ns;   /* uncertainty of the offset */
@@ -48,7 +48,7 @@ void spans_release(struct spans *s);
 /* Copy a span. 0, -ENOMEM, -E2BIG. */
 int spans_add(struct spans *s, const char *observer, const struct span *span);
 
-/* Sort them by begin, the longer first, when all have been added. */
+/* When all have been added: sort them by their beginning, of equal ones the longer first. */
 int spans_sort(struct spans *s);
 
 /* Align the clocks of the observers by the messages between them (spans_align.c), and sort. A

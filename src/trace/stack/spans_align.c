@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Between which values the clock of `to` is ahead of that of `from`. */
+/* The clock of `to` is ahead of that of `from` by at least `low` and at most `high`. */
 struct bounds {
 	uint32_t from, to;
 	int64_t low, high;
@@ -30,7 +30,7 @@ static struct bounds *bounds_of(struct aligning *a, uint32_t from, uint32_t to)
 	return &a->items[a->n++];
 }
 
-/* What one request says. */
+/* Narrow the bounds by one request. */
 static int take_pair(void *ctx, uint32_t client, uint32_t server)
 {
 	struct aligning *a = ctx;
@@ -55,7 +55,7 @@ static int take_pair(void *ctx, uint32_t client, uint32_t server)
 	return 0;
 }
 
-/* From the bounds to an offset and how sure it is. */
+/* The offset and its error, from the bounds. */
 static struct spans_clock clock_from(const struct bounds *b)
 {
 	struct spans_clock c = {.messages = b->messages, .known = true};

@@ -124,7 +124,7 @@ bool spans_reading_is_busy(const struct spans_reading *r)
 	return r->n_taken > SPANS_REUSABLE / 4;
 }
 
-/* A time of a program on our calendar. Any number may stand there. */
+/* A time of a program, in ns since 1970. It may be any number. */
 static int64_t wall(const struct spans_reading *r, int64_t mono_ns)
 {
 	int64_t ns;
@@ -290,7 +290,7 @@ static off_t chunk_offset(uint32_t at)
 	return SPANS_HEADER + (off_t)at * SPANS_CHUNK;
 }
 
-/* What is not there is empty. */
+/* The part that does not exist is empty. */
 static int chunk_read(struct spans_reading *r, const struct spans_file *f, uint32_t at)
 {
 	ssize_t got = file_pread_full(f->fd, r->chunk.bytes, SPANS_CHUNK, chunk_offset(at));
@@ -359,7 +359,7 @@ static int file_spans(struct spans_reading *r, struct spans_file *f, bool all)
 	return got;
 }
 
-/* Is the process still there? Numbers of other namespaces say nothing. */
+/* Has the process ended? It is unknown for processes of other namespaces. */
 static bool is_gone(const struct spans_reading *r, const struct spans_file *f)
 {
 	return r->own_namespace && f->header.pid_namespace == r->own_namespace &&
@@ -403,7 +403,7 @@ static void header_read(struct spans_file *f)
 	f->known = true;
 }
 
-/* Did the process become another program? It has a file of its own. */
+/* Did the process become another program (exec)? That has a file of its own. */
 static bool is_followed(const struct spans_reading *r, const struct spans_file *f)
 {
 	for (size_t i = 0; i < r->n; i++) {

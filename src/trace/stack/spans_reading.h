@@ -33,7 +33,7 @@ struct spans_totals {
 struct spans_reading;
 
 /* Begin with a directory. Times are converted by adding `wall_offset_ns`. `fn` gets each span once;
- * what it points to is good during the call only. */
+ * the span's texts are valid during the call only. */
 int spans_reading_new(const char *dir, int64_t wall_offset_ns,
 	int (*fn)(void *ctx, const struct span *s), void *ctx, struct spans_reading **ret,
 	struct lp_err *err);

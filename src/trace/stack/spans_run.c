@@ -290,7 +290,7 @@ static void program_stop(struct spans_run *r)
 	}
 }
 
-/* What is missing goes into the archive. */
+/* Note in the archive what is missing. */
 static void gaps_note(struct spans_run *r)
 {
 	struct stack_gaps gaps = stack_gaps_of(spans_reading_totals(r->reading),
@@ -334,7 +334,7 @@ static int spans_sample(
 	return got < 0 ? got : named_rows_fill(r->rows, sink, err);
 }
 
-/* It belongs to whoever made it. */
+/* The caller frees it. */
 static void spans_close(void *state)
 {
 	(void)state;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one process has packed begins with this; then come its parts. */
+/* The data that one process has packed begins with this. Its parts follow. */
 struct pack_head {
 	int64_t error;
 	uint64_t n_parts;
@@ -15,7 +15,7 @@ struct part_head {
 	uint64_t file, n;
 };
 
-/* A span with the lengths of its texts, which follow it: they are all of programs of one build. */
+/* A span with the lengths of its texts, which follow it. All processes run the same program. */
 struct packed {
 	struct span span;
 	uint32_t len[4]; /* observer, layer, function, object */
@@ -85,7 +85,7 @@ static bool span_take(struct reading *r, struct packed *p, char texts[4][SPAN_TE
 	return true;
 }
 
-/* A part that waits for those of the files before it. */
+/* A part that has to wait for the parts of earlier files. */
 struct waiting {
 	struct part_head head;
 	struct reading spans;

@@ -7,18 +7,18 @@
 #include "base/team.h"
 #include "trace/stack/spans.h"
 
-/* Which spans are of which file: those that were read of it, from `first` on. */
+/* The spans that were read from one file: those from `first` on. */
 struct spans_part {
 	uint64_t file; /* how manieth of the dataset */
 	size_t first, end;
 };
 
-/* Write the parts for others. `error` is what went wrong, 0: nothing. */
+/* Pack the parts for other processes. `error`: the error of this one; 0: none. */
 int spans_team_pack(const struct spans *s, const struct spans_part *parts, size_t n_parts,
 	int error, struct strbuf *ret);
 
-/* Add what all have packed to an empty `s`, file by file. The first error of any of them, -EBADMSG:
- * what was packed makes no sense. */
+/* Add the parts that all have packed to an empty `s`, file by file. Returns the first error of any
+ * of them; -EBADMSG: the packed data makes no sense. */
 int spans_team_unpack(struct spans *s, const char *data, const uint64_t *sizes, int n);
 
 /* Like spans_read(); processes other than the first get nothing. NULL: this process is alone. */

@@ -1,4 +1,4 @@
-/* What became of each call: the layers that its latency went to, and what it cost each server. */
+/* The effects of each call: its latency by layer, and what it cost each server. */
 #include "base/array.h"
 #include "base/idmap.h"
 #include "trace/stack/stack_metrics.h"
@@ -41,7 +41,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All spans of a call, each once, however many ways lead to it. */
+/* Gather all spans of a call, each once, even if several paths lead to it. */
 static int gather(struct walk *w, uint32_t call)
 {
 	const struct graph *g = w->m->graph;

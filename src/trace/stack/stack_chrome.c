@@ -185,8 +185,8 @@ static void arrows_print(FILE *out, const struct stack_metrics *m, const struct 
 	}
 }
 
-/* The times of hosts are moved by the difference of their clocks: by how much, and how sure that
- * is, stays with them. */
+/* The times of a host are moved by the difference of its clock. The event has the difference and
+ * its possible error. */
 static int clocks_print(FILE *out, const struct spans *spans)
 {
 	json_t *clocks = stack_clocks_json(spans);

@@ -22,7 +22,7 @@ static uint64_t operation_key(const struct span *s)
 			  : mix(mix(hash, s->device), s->inode);
 }
 
-/* The how manieth of its operation a call is in its rank. */
+/* The position of a call among those of the same operation in its rank. */
 static int ordinal_of(
 	struct idmap *ordinals, const struct stack_call *call, uint64_t key, uint32_t *ret)
 {
@@ -69,7 +69,7 @@ static int call_group(struct stack_metrics *m, uint32_t i, struct idmap *ordinal
 	return 0;
 }
 
-/* How long each waited for the last one to come, and how many servers all of them had. */
+/* How long each rank waited for the last one to arrive, and how many servers took part. */
 static int collectives_sum(struct stack_metrics *m)
 {
 	struct idmap seen = {0};

@@ -76,11 +76,11 @@ void stack_config_release(struct stack_config *c);
 int stack_config_parse(const char *text, size_t len, const char *name, struct stack_config *ret,
 	struct lp_err *err);
 
-/* From the file, or that of the built-in ones which is called `name`; several of these together,
+/* Read a file, or take the built-in configuration with this name. Several built-in ones together,
  * "hdf5,glusterfs", have the layers of all. */
 int stack_config_load(const char *name, struct stack_config *ret, struct lp_err *err);
 
-/* The built-in ones, behind the last one a row without a name. */
+/* The built-in ones. The last row has no name. */
 struct stack_builtin {
 	const char *name, *summary, *text;
 };

@@ -1,5 +1,5 @@
-/* The page of `limpet stack show --html`: one file without requests. Its style and its script are
- * allowed by their hashes and nothing else is; the numbers are JSON, from which the script draws.
+/* The page of `limpet stack show --html`: one file that loads nothing else. Only its own style and
+ * script are allowed, by their hashes. The script draws from numbers in JSON.
  */
 #include "base/cleanup.h"
 #include "base/hash.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What fits into a page that a browser opens in a moment. */
+/* Limits, so that a browser opens the page without delay. */
 #define CALLS_MAX 1500
 #define PARTS_MAX 40000	      /* of all calls */
 #define PARTS_OF_CALL_MAX 400 /* of one */
@@ -114,7 +114,7 @@ static json_t *part_json(struct page *p, uint32_t i, const struct span *call, in
 		(s->flags & SPAN_OPEN_END) != 0);
 }
 
-/* A span and what it became; spans for which there is no room are counted. */
+/* A span and those that it caused. Spans for which there is no room are counted. */
 static void parts_add(
 	struct page *p, json_t *list, uint32_t i, const struct span *call, int depth, size_t *left)
 {
@@ -134,7 +134,7 @@ static json_t *split_json(const struct stack_call *call)
 {
 	json_t *list = json_array();
 
-	/* From the bottom up, as the bars stand. */
+	/* From bottom to top, like the parts of a bar. */
 	for (unsigned i = layers_n; i-- > 0;) {
 		if (call->exclusive_ns[i] > 0)
 			json_array_append_new(list,

@@ -1,4 +1,4 @@
-/* What joins found, as it is: every span with those it belongs to, and how the clocks were. */
+/* All results of the joins: every span with those that it belongs to, and the clocks. */
 #include "base/cleanup.h"
 #include "report/values.h"
 #include "trace/stack/stack_report.h"

@@ -141,8 +141,8 @@ static int call_add(struct stack_metrics *m, struct numbering *n, uint32_t i, si
 	return 0;
 }
 
-/* Marks are inherited by everything that begins inside them, and so are calls. Parents come before
- * their children, because they begin earlier. */
+/* Spans inherit the mark and the call inside which they begin. Parents come before their children,
+ * because they begin earlier. */
 static int calls_find(struct stack_metrics *m, struct numbering *n)
 {
 	const struct graph *g = m->graph;

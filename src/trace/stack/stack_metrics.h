@@ -42,7 +42,7 @@ struct stack_call {
 	double joules; /* of the disks, above what they take when idle */
 };
 
-/* What a call cost one server. Time that passes after the call returned (writeback) is apart. */
+/* What a call cost one server. Time after the call returned (writeback) is separate. */
 struct stack_share {
 	uint32_t call, server;
 	uint32_t requests; /* spans of the server's daemon */
@@ -129,12 +129,12 @@ double stack_layer_throughput(const struct stack_layer_sum *l);
 double stack_rate(int64_t bytes, int64_t ns);
 
 int64_t stack_call_latency(const struct stack_metrics *m, const struct stack_call *call);
-/* The latency of its slowest server, which is what it has to wait for; 0 where it has none. */
+/* The latency of its slowest server, for which the call has to wait; 0 if it has no server. */
 int64_t stack_call_server_ns(const struct stack_metrics *m, const struct stack_call *call);
 /* Bytes per second of the disks that took part, added up. */
 double stack_call_disk_rate(const struct stack_metrics *m, const struct stack_call *call);
-/* Energy and mean power of the disks that took part, what they take when idle included; 0 without a
- * drive. */
+/* Energy and mean power of the disks that took part, including their idle power; 0 without a drive.
+ */
 double stack_call_energy(const struct stack_metrics *m, const struct stack_call *call);
 double stack_call_power(const struct stack_metrics *m, const struct stack_call *call);
 /* The same for the disks of one server. */
@@ -153,7 +153,7 @@ int stack_servers_find(struct stack_metrics *m);
 void stack_servers_sum(struct stack_metrics *m);
 int stack_clients_sum(struct stack_metrics *m);
 
-/* Files may say anything: sums do not overflow, they stay at the largest number. */
+/* Values from files may be any number: sums do not overflow, but stay at the largest number. */
 static inline void stack_add(int64_t *sum, int64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))

@@ -90,7 +90,7 @@ static struct stack_client *client_find(
 	return &m->clients[m->n_clients++];
 }
 
-/* While sums are computed, each client has its `busy_until` next to it. */
+/* `busy_until` has the end of the latest call so far, for each client. */
 int stack_clients_sum(struct stack_metrics *m)
 {
 	int64_t *busy_until = NULL;
@@ -167,7 +167,7 @@ double stack_call_energy(const struct stack_metrics *m, const struct stack_call 
 		m->drive->idle_w * call->n_disks * ((double)stack_call_latency(m, call) / 1e9);
 }
 
-/* Mean power over a call of disks that take `joules` above idle. */
+/* Mean power during a call of disks that use `joules` more than idle disks. */
 static double power(const struct stack_metrics *m, const struct stack_call *call, uint32_t n_disks,
 	double joules)
 {

@@ -160,7 +160,7 @@ static void regions_print(FILE *out, const struct stack_metrics *m)
 	}
 }
 
-/* What is missing is not passed over. */
+/* Print what is missing. */
 static void unjoined_print(FILE *out, const struct stack_metrics *m)
 {
 	char bytes[32];
@@ -196,8 +196,8 @@ static void unseen_print(FILE *out, const struct graph *g)
 			g->unseen == 1 ? "was" : "were");
 }
 
-/* What the recording says of itself; and collective operations that not all ranks made, because
- * one of them died or was not recorded. */
+/* Gaps that the recording notes; and collective operations that not all ranks made, because one of
+ * them ended early or was not recorded. */
 static void missing_print(FILE *out, const struct stack_metrics *m)
 {
 	struct stack_gaps gaps = m->graph->spans->gaps;
@@ -283,8 +283,8 @@ static void split_print(FILE *out, const struct stack_metrics *m, const struct s
 	call_servers_print(out, m, call);
 }
 
-/* The size of a call. A program may ask the C library for far more than there is, and gets what
- * there is; results in other layers are not always bytes. */
+/* The size of a call. In the C library the result counts, because a program may request much more
+ * than there is. In other layers, results are not always bytes. */
 static int64_t what_size(const struct span *s)
 {
 	if (!s->size)

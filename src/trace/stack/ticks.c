@@ -16,7 +16,7 @@
 
 #define PAIRS_MAX 1024
 #define APART_NS 10000000
-/* Readings of both clocks, of which the closest ones count. */
+/* How often both clocks are read; the two closest readings count. */
 #define TRIES 5
 
 void tick_clock_release(struct tick_clock *c)
