@@ -17,6 +17,7 @@ from stack_lab import HERE, StackLab, run
 
 SERVERS = ("s1", "s2", "s3")
 LAB = f"faults{os.getpid() % 10000}"
+LABS = os.environ.get("LIMPET_LAB_DIR", "/run/limpet/lab")
 FAULTS = ["none", "disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss", "send-pktloss"]
 LAYERS = "mpi-io,posix,fuse,client,network"
 
@@ -56,7 +57,7 @@ def main():
                 run(options.limpet, "lab", "inject", "--name", LAB, f"{fault}@{options.on}", stdout=subprocess.DEVNULL)
             directory = os.path.join(options.out, fault)
             StackLab(options.limpet, LAB, SERVERS).record(directory, LAYERS, 3, [
-                program, "collective", f"/run/limpet/lab/{LAB}/c1/mnt/{fault}", 8, 262144, options.seconds])
+                program, "collective", f"{LABS}/{LAB}/c1/mnt/{fault}", 8, 262144, options.seconds])
             run(options.limpet, "lab", "heal", "--name", LAB, stdout=subprocess.DEVNULL)
             judge(options, directory)
     finally:

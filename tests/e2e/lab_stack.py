@@ -4,17 +4,24 @@ calls that wrote their data; the test checks this with the data itself."""
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 
 import lab
 from program import good, run_tests, tests_of
-from stack_cluster import Cluster, check_joined, skip_unless_watched
-from stack_joins import Joins, compile_numbered, judge
-from tap import check
+from stack_cluster import CLIENT_LAYERS, Cluster, check_joined, skip_unless_watched
+from stack_joins import SOURCE, Joins, compile_numbered, judge
+from tap import check, run
 
 NAME = f"stk{os.getpid() % 10000}"
 SERVERS = ("s1", "s2")
 CLUSTER = Cluster(NAME, SERVERS)
+# Ranks that need no network but that of the node.
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader", "--mca",
+          "oob_tcp_if_include", "lo", "-n", 2)
+# Programs of two ranks: the layer, the source, how it is compiled, and the bytes that they write.
+LIBRARIES = (("hdf5", "dataset.c", ("h5pcc", "-shlib"), 160000),
+             ("pnetcdf", "variable.c", ("mpicc", "-lpnetcdf"), 160000))
 
 with_lab = lab.in_labs(NAME)
 
@@ -34,6 +41,27 @@ def caching_mount(directory):
             subprocess.run(["umount", "-l", mount], check=False)
             process.terminate()
     os.rmdir(mount)
+
+
+def check_libraries(directory, mount):
+    """Bytes of programs that use HDF5 and PnetCDF belong to calls of these libraries, on all layers of the servers."""
+    for layer, source, compiler, size in LIBRARIES:
+        program = os.path.join(directory, layer)
+        if not shutil.which("mpirun") or not shutil.which(compiler[0]) or (
+                layer == "pnetcdf" and not os.path.exists("/usr/include/pnetcdf.h")):
+            continue
+        run(compiler[0], "-O2", "-o", program, os.path.join(SOURCE, "tests/e2e/stack", source), *compiler[1:])
+        joins = CLUSTER.record(f"{program}.data", *MPIRUN, program, mount / layer,
+                               layers=f"{layer},mpi-io,{CLIENT_LAYERS}")
+        for below in "fuse", "network", "server", "storage", "block":
+            writes = joins.of(below, operation="write")
+            total = sum(int(s["result"]) for s in writes)
+            joined = sum(int(s["result"]) for s in writes if joins.calls_above(s, layer))
+            check(joined >= size, (layer, below, total, joined))
+            check(below == "block" or joined >= 0.99 * total, (layer, below, total, joined))
+        shown = json.loads(good("stack", "show", "--json", f"{program}.data"))
+        check(shown["layer"] == layer and shown["ranks"] == 2, shown["layer"])
+        check({s["name"] for s in shown["servers"]} <= set(SERVERS) and shown["servers"], shown["servers"])
 
 
 @with_lab
@@ -59,6 +87,7 @@ def test_gluster(directory):
                                "buffered")
         check_joined(joins, 50000, 100 * 50000, 0.95)
         check(any(len(joins.calls_above(s)) > 1 for s in joins.of("fuse")), "no FUSE request has data of several calls")
+    check_libraries(directory, lab.ROOT / NAME / "c1/mnt")
     text = good("stack", "show", os.path.join(directory, "direct"))
     check("the clock of s1 agrees with the others to within" in text, text)
     shown = json.loads(good("stack", "show", "--json", os.path.join(directory, "direct")))

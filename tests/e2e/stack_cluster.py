@@ -48,12 +48,12 @@ class Cluster:
             check(process.returncode == 0, out + err)
             summary.append(json.loads(out.splitlines()[-1]))
 
-    def command(self, directory, *program):
+    def command(self, directory, *program, layers=CLIENT_LAYERS):
         """What runs a program on the first client, and records it."""
         return [*self.in_node("c1"), LIMPET, "stack", "run", "--own-network", "--json", "-n", "c1", "--layers",
-                CLIENT_LAYERS, "-o", os.path.join(directory, "c1.lpa"), "--", *map(str, program)]
+                layers, "-o", os.path.join(directory, "c1.lpa"), "--", *map(str, program)]
 
-    def record(self, directory, *program):
+    def record(self, directory, *program, layers=CLIENT_LAYERS):
         """Run the program on the client with all nodes recorded; the joins."""
         os.makedirs(directory)
         os.sync()  # earlier data is on the disks
@@ -61,7 +61,7 @@ class Cluster:
         with contextlib.ExitStack() as stack:
             for node in self.servers:
                 summaries.append(stack.enter_context(self.attached(directory, node)))
-            done = subprocess.run(self.command(directory, *program), capture_output=True, text=True, check=False,
+            done = subprocess.run(self.command(directory, *program, layers=layers), capture_output=True, text=True, check=False,
                                   timeout=100)
             check(done.returncode == 0, done)
             os.sync()  # data in the memory of servers reaches their disks while they are watched

@@ -37,12 +37,12 @@ class Joins:
         return [s for s in self.spans.values() if s["layer"] == layer and
                 all(s[k] == str(v) for k, v in want.items())]
 
-    def calls_above(self, span):
-        """The calls of the application that wrote the bytes of a span: {span: row}."""
+    def calls_above(self, span, layer="posix"):
+        """The calls of the application in a layer that wrote the bytes of a span: {span: row}."""
         found, todo = {}, [span]
         while todo:
             row = todo.pop()
-            if row["layer"] == "posix":
+            if row["layer"] == layer:
                 found[int(row["span"])] = row
             todo += [self.spans[parent] for parent, n in row["parents"] if n > 0]
         return found

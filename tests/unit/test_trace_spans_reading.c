@@ -340,6 +340,66 @@ static void test_hostile(void **state)
 	unlink(path);
 }
 
+/* Asynchronous calls, of which the second was not tried. */
+static void test_later(void **state)
+{
+	struct spans_header h = header_of(123, 1);
+	struct written w = file_make("spans.later.1", &h);
+	struct spans_record record = a_write(5, 1000);
+	struct spans_reading *r = begin();
+
+	(void)state;
+	chunk_put(&w, 0, 124, 3);
+	record.flags = SPAN_LATER;
+	memset(record.short_function, 'f', sizeof(record.short_function));
+	record.requested = 1004;
+	record_put(&w, 0, 0, &record);
+	record.state = SPANS_MORE;
+	record_put(&w, 0, 1, &record);
+	record.state = SPANS_BEGUN; /* it was being requested when the process ended */
+	record.requested = 0;
+	record_put(&w, 0, 2, &record);
+	look(r, true);
+	assert_int_equal(taken.n, 2);
+	assert_int_equal(taken.spans[0].flags, SPAN_LATER);
+	assert_int_equal(taken.spans[0].unique, 4);
+	assert_int_equal(strlen(taken.functions[0]), sizeof(record.short_function));
+	assert_int_equal(taken.spans[1].flags, SPAN_LATER | SPAN_OPEN_END);
+	assert_int_equal(taken.spans[1].unique, 0);
+	assert_int_equal(spans_reading_totals(r)->damaged, 0);
+	close(w.fd);
+	spans_reading_free(r);
+}
+
+/* A process that may not have a file leaves it empty; another name of a file elsewhere is not read.
+ */
+static void test_refused(void **state)
+{
+	struct spans_header h = header_of(123, 1);
+	struct written linked = file_make("elsewhere", &h), empty = file_make("spans.empty.1", &h);
+	char path[TEMP_PATH_MAX + 8];
+	struct spans_reading *r;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(ftruncate(empty.fd, 0), 0);
+	snprintf(path, sizeof(path), "%s/spans.link.1", temp_dir_path);
+	assert_int_equal(link(linked.path, path), 0);
+	r = begin();
+	look(r, true);
+	assert_int_equal(taken.n, 0);
+	assert_int_equal(spans_reading_totals(r)->refused, 1);
+	assert_int_equal(spans_reading_totals(r)->damaged, 1);
+	assert_int_equal(spans_reading_totals(r)->processes, 0);
+	assert_int_equal(fstat(linked.fd, &st), 0);
+	assert_int_equal(st.st_size, sizeof(h));
+	close(linked.fd);
+	close(empty.fd);
+	unlink(path);
+	unlink(linked.path);
+	spans_reading_free(r);
+}
+
 static void test_no_directory(void **state)
 {
 	struct spans_reading *r;
@@ -362,6 +422,8 @@ int main(void)
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_later),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_directory),
 	};
 
