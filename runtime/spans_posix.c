@@ -310,7 +310,6 @@ SPANS_EXPORT void closefrom(int first)
 }
 
 /* A program that gives up system calls; of these functions, the second is libseccomp's. */
-SPANS_EXPORT int prctl(int option, ...);
 SPANS_EXPORT int prctl(int option, ...)
 {
 	bool confines = option == PR_SET_SECCOMP;
