@@ -39,6 +39,7 @@ struct lp_peer_group {
 	uint32_t *members; /* components */
 	uint32_t n_members;
 	bool discovered; /* found in the data by limpet */
+	bool undecided;	 /* two classes of members, and no telling which one is right */
 	uint32_t family; /* groups that differ only in the observer share a family; 0: none */
 	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
 };

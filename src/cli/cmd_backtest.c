@@ -123,7 +123,7 @@ static int result_print(struct incidents *store, const struct backtest_cli_optio
 static int failures_tell(const struct lp_dataset *ds, struct lp_err *err)
 {
 	for (size_t i = 0; i + 1 < ds->n_failures; i++)
-		command_complain("backtest", ds->failures[i]);
+		data_print_once(NULL, ds->failures[i]);
 	return ds->n_failures ? lp_err_set(err, -EBADMSG, "%s", ds->failures[ds->n_failures - 1])
 			      : 0;
 }
@@ -134,7 +134,7 @@ static int run(
 	const struct backtest_cli_options *opt = values;
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
 	_cleanup_(incidents_closep) struct incidents *store = NULL;
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	struct progress progress = {0};
 	const struct lp_diagnose_options how = {
 		.topology = opt->topology, .expect = opt->expect, .bounded = true, .warn = &warn};

@@ -50,9 +50,9 @@ static void print_report(const char *path, const struct lp_archive_report *rep)
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
 	flow_print_safe(stdout, path);
-	printf(": %s, %" PRIu64 " bytes, %u blocks, %u samples",
+	printf(": %s, %" PRIu64 " bytes, %u block%s, %u sample%s",
 		rep->n_damaged ? "DAMAGED" : "sound", rep->size_bytes, rep->n_frames,
-		rep->n_samples);
+		rep->n_frames == 1 ? "" : "s", rep->n_samples, rep->n_samples == 1 ? "" : "s");
 	if (rep->n_samples)
 		printf(" from %s to %s", time_format(rep->first_us, first),
 			time_format(rep->last_us, last));

@@ -279,15 +279,25 @@ static int exit_code(const struct lp_verdict *v, enum format format)
 	return format == FORMAT_NAGIOS ? verdict_nagios_status(v) : codes[v->status];
 }
 
-/* No component matches the selection: suggest the nearest one. */
-static void suggest_component(struct lp_dataset *ds, const char *name)
+/* No component matches the selection: add the nearest one to the reason. */
+static void suggest_component(struct lp_verdict *v, struct lp_dataset *ds, const char *name)
 {
-	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	static const char start[] = "no component matches";
 
-	strbuf_printf(&sb, "no component matches '%s'", name);
-	data_add_nearest(&sb, ds, name);
-	if (sb.text)
-		command_complain("diagnose", sb.text);
+	for (uint32_t i = 0; i < v->n_unknown; i++) {
+		struct strbuf sb = {0};
+		char *text;
+
+		if (strncmp(v->unknown[i], start, strlen(start)) != 0)
+			continue;
+		strbuf_puts(&sb, v->unknown[i]);
+		data_add_nearest(&sb, ds, name);
+		text = strbuf_take(&sb);
+		if (text) { /* otherwise the reason is enough */
+			free(v->unknown[i]);
+			v->unknown[i] = text;
+		}
+	}
 }
 
 /* Resolve the times of the options, and open the data. In a team, the first process determines the
@@ -355,7 +365,7 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	struct diagnose_options *opt = values;
-	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_warning}};
+	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_once}};
 	struct lp_err print_err = {0};
 	enum format format = FORMAT_TEXT;
 	int r = mpi_team_open(&run.mpi, err), printed;
@@ -378,7 +388,8 @@ static int run(
 	if (!run.verdict)
 		return format == FORMAT_NAGIOS ? EXIT_NAGIOS_UNKNOWN : command_exit_code(r);
 	if (opt->components.n && !run.verdict->n_components && !run.verdict->n_traced)
-		suggest_component(run.data, opt->components.items[0]);
+		suggest_component(run.verdict, run.data, opt->components.items[0]);
+	*err = (struct lp_err){0}; /* the verdict has it */
 	if (stack_evidence_read(run.verdict, run.data, &print_err) < 0)
 		data_print_warning(NULL, print_err.text);
 	printed = verdict_print(run.verdict, opt, format, &print_err);

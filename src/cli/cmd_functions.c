@@ -86,7 +86,7 @@ static int data_each(char **args, int n_args, const struct data_options *data, b
 	struct function_costs *c, struct lp_err *err)
 {
 	static const char *const metrics[] = {"samples", "fcalls", "ftime"};
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	struct lp_diagnose_options how = {.metrics = metrics, .n_metrics = 3};
 	int r = 0;
 
@@ -189,7 +189,7 @@ static int run_live(const struct functions_options *opt, struct lp_err *err)
 {
 	_cleanup_(function_costs_release) struct function_costs c = {0};
 	_cleanup_(calls_freep) struct calls *live = NULL;
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	_cleanup_(calls_list_release) struct calls_list list = {0};
 	struct calls_config config = {.observer = "",
 		.passive = true,

@@ -7,9 +7,11 @@
 #include "base/cleanup.h"
 #include "base/dir.h"
 #include "base/file.h"
+#include "base/meant.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "import/importer.h"
 #include "model/meaning.h"
 #include "report/flow.h"
 #include "report/json.h"
@@ -272,6 +274,19 @@ static int import_run(struct import *im, struct lp_dataset *ds, struct lp_err *e
 	return r < 0 ? r : finished;
 }
 
+/* The first argument is neither a format nor a file: was a format meant? */
+static int format_unknown(const char *word, struct lp_err *err)
+{
+	struct meant m = {.word = word};
+
+	for (size_t i = 0; importers[i]; i++)
+		meant_consider(&m, importers[i]->name);
+	if (!m.edits)
+		return err->code;
+	return lp_err_set(
+		err, -EINVAL, "there is no format and no file '%s'%s", word, meant_question(&m));
+}
+
 /* "limpet import FORMAT FILE..." or "limpet import FILE...". */
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
@@ -279,11 +294,13 @@ static int run(
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
 	struct import_options *opt = values;
 	_cleanup_(import_release) struct import im = {.opt = opt, .dir = -1};
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	const struct importer *format = n_args ? importer_find(args[0]) : NULL;
 	int r = 0;
 
-	if (!im.opt->output)
+	if (n_args <= (format ? 1 : 0))
+		r = lp_err_set(err, -EINVAL, "name the files to import (see 'limpet help import')");
+	else if (!im.opt->output)
 		r = lp_err_set(err, -EINVAL, "give the directory for the archive with -o DIR");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
 		r = lp_err_set(err, -EINVAL, "'%s' cannot be part of a file name", im.opt->name);
@@ -292,6 +309,8 @@ static int run(
 	if (r == 0)
 		r = data_open_as(data, format, args + (format ? 1 : 0), n_args - (format ? 1 : 0),
 			&warn, &ds, err);
+	if (r < 0 && im.opt->output && n_args && !format && access(args[0], F_OK) < 0)
+		r = format_unknown(args[0], err);
 	if (r == 0)
 		r = time_options_settle(&opt->times, ds, err);
 	if (r == 0)

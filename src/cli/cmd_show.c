@@ -387,7 +387,7 @@ static int run(
 {
 	struct show_options *opt = values;
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	struct lp_table_options range = {
 		.components = opt->components.n ? opt->components.items : NULL,
 		.n_components = opt->components.n};

@@ -148,7 +148,7 @@ static int run(
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
 	_cleanup_(topology_freep) struct topology *t = NULL;
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	struct lp_err later = {0};
 	int r = v ? usage_check(opt, err) : lp_err_sys(err, -ENOMEM, "cannot read"), read;
 

@@ -528,10 +528,8 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct train_options *opt = values;
-	_cleanup_(training_release) struct training t = {.opt = opt,
-		.times = opt->times,
-		.data = data,
-		.warn = {.warn = data_print_warning}};
+	_cleanup_(training_release) struct training t = {
+		.opt = opt, .times = opt->times, .data = data, .warn = {.warn = data_print_once}};
 	int r = training_prepare(&t, args, n_args, err);
 
 	if (r == 0)

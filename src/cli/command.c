@@ -37,6 +37,10 @@ static int not_there(
 {
 	struct meant m = {.word = word};
 
+	if (word[0] == '-')
+		return lp_err_set(err, -EINVAL,
+			"unknown option '%s': options stand after the command (see 'limpet help')",
+			word);
 	for (; *list; list++) {
 		if (!(*list)->internal)
 			meant_consider(&m, command_verb(*list));

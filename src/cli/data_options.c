@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <limpet/archive.h>
 #include <limpet/metric.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,14 +103,39 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 	return data_open_as(d, NULL, paths, n_paths, warn, ret, err);
 }
 
+#define ONCE_MAX 256	 /* texts that are remembered */
 #define NEAREST_LISTED 4 /* components to list if none is similar */
 
-/* The components of the data that are most similar to an unknown name. */
+/* The components of the data that are most similar to an unknown name: one that may be meant, or
+ * those that begin like it. */
 struct nearest {
 	struct meant meant;
-	struct strbuf listed;
+	const char *word;
+	struct like {
+		char *text;
+		size_t alike; /* characters at its beginning */
+	} listed[NEAREST_LISTED];
 	struct strmap seen;
 };
+
+static void nearest_list(struct nearest *n, const char *text)
+{
+	struct like own = {.text = strdup(text)};
+
+	while (own.text && n->word[own.alike] && text[own.alike] == n->word[own.alike])
+		own.alike++;
+	for (size_t i = 0; own.text && i < NEAREST_LISTED; i++) {
+		struct like *at = &n->listed[i];
+
+		if (!at->text || at->alike < own.alike) {
+			struct like next = *at;
+
+			*at = own;
+			own = next;
+		}
+	}
+	free(own.text);
+}
 
 static int nearest_consider(
 	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
@@ -126,25 +152,28 @@ static int nearest_consider(
 			strmap_put(&n->seen, id->text, 0) < 0)
 			continue;
 		meant_consider(&n->meant, id->text);
-		if (n->seen.n <= NEAREST_LISTED)
-			strbuf_printf(&n->listed, "%s%s", n->listed.len ? ", " : "", id->text);
+		nearest_list(n, id->text);
 	}
 	return 0;
 }
 
 void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name)
 {
-	struct nearest n = {.meant = {.word = name}};
+	struct nearest n = {.meant = {.word = name}, .word = name};
 	struct lp_err ignored = {0};
 
 	lp_dataset_read(ds, NULL, nearest_consider, &n, &ignored);
-	if (n.meant.edits)
+	if (n.meant.edits) {
 		strbuf_puts(sb, meant_question(&n.meant));
-	else if (n.listed.text)
-		strbuf_printf(sb, "; there %s %s%s ('limpet show' lists them)",
-			n.seen.n == 1 ? "is" : "are", n.listed.text,
-			n.seen.n > NEAREST_LISTED ? " and others" : "");
-	strbuf_release(&n.listed);
+	} else if (n.seen.n) {
+		strbuf_printf(sb, "; there %s", n.seen.n == 1 ? "is" : "are");
+		for (size_t i = 0; i < NEAREST_LISTED && n.listed[i].text; i++)
+			strbuf_printf(sb, "%s%s", i ? ", " : " ", n.listed[i].text);
+		strbuf_puts(sb, n.seen.n > NEAREST_LISTED ? " and others" : "");
+		strbuf_puts(sb, " ('limpet show' lists them)");
+	}
+	for (size_t i = 0; i < NEAREST_LISTED; i++)
+		free(n.listed[i].text);
 	strmap_release(&n.seen);
 }
 
@@ -189,4 +218,23 @@ void data_print_warning(void *ctx, const char *text)
 {
 	(void)ctx;
 	command_complain(NULL, text);
+}
+
+void data_print_once(void *ctx, const char *text)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint64_t printed[ONCE_MAX]; /* hashes */
+	static uint32_t n;
+	uint64_t own = hash_bytes(text, strlen(text));
+	bool before = false;
+
+	(void)ctx;
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < n && i < ONCE_MAX; i++)
+		before |= printed[i] == own;
+	if (!before)
+		printed[n++ % ONCE_MAX] = own;
+	pthread_mutex_unlock(&lock);
+	if (!before)
+		command_complain(NULL, text);
 }

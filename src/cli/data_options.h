@@ -41,4 +41,7 @@ void data_add_nearest_metric(struct strbuf *sb, struct lp_dataset *ds, const cha
 /* Prints warnings to standard error, "limpet: ...". */
 void data_print_warning(void *ctx, const char *text);
 
+/* The same, but each text only once: commands read some files twice. */
+void data_print_once(void *ctx, const char *text);
+
 #endif

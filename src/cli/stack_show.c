@@ -244,7 +244,7 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
-	struct lp_warn warn = {.warn = data_print_warning};
+	struct lp_warn warn = {.warn = data_print_once};
 	int r;
 
 	const struct show_options *opt = values;

@@ -437,6 +437,7 @@ static int group_judge(struct lp_verdict *v, uint32_t group, uint32_t *n_told)
 		if (!c.f->waits || !classes_find(&c, &w, scratch) || load_explains(&c, &w, scratch))
 			continue;
 		classes_clear(v, group);
+		v->groups[group].undecided = true;
 		return (*n_told)++ < TOLD_MAX ? classes_tell(v, &c) : 0;
 	}
 	return r;

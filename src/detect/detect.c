@@ -307,11 +307,8 @@ static const char *hourly_lists(uint32_t n)
 
 static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct lp_err *err)
 {
-	uint32_t refused = 0;
 	int r = 0;
 
-	for (uint32_t i = 0; i < v->n_groups; i++)
-		refused += v->groups[i].refused != NULL;
 	if (fs->n_passed)
 		r = verdict_note_hint(v, hourly_lists(fs->n_passed),
 			"%u passing difference%s too short or too small to count", fs->n_passed,
@@ -321,10 +318,6 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 			"%u difference%s at the end of the data %s too small or too new to count",
 			fs->n_slight, fs->n_slight == 1 ? "" : "s",
 			fs->n_slight == 1 ? "is" : "are");
-	if (r == 0 && !v->n_series && v->n_groups > refused)
-		r = lp_verdict_note(v,
-			"nothing was compared: the data is shorter than a window, or all values "
-			"are the same");
 	if (r == 0)
 		r = note_ends(v);
 	return r < 0 ? no_memory(err) : 0;

@@ -320,21 +320,31 @@ static bool is_known_metric(const char *name)
 	return false;
 }
 
-/* There is nothing to compare. The verdict is "unknown", unless the user selected something that is
- * neither in the data nor known to limpet. */
-static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
+static bool is_compared_metric(const struct lp_verdict *v, const char *name)
+{
+	for (uint32_t i = 0; v && i < v->n_tables; i++) {
+		if (!strcmp(v->tables[i]->metric, name))
+			return true;
+	}
+	return false;
+}
+
+/* Without a selected metric there may be nothing to compare (`v` is NULL), and the verdict is
+ * "unknown". It is an error if the user selected something that is neither in the data nor known to
+ * limpet. */
+static int check_metrics(
+	const struct lp_diagnose_options *o, const struct lp_verdict *v, struct lp_err *err)
 {
 	for (uint32_t i = 0; i < o->n_metrics; i++) {
 		struct meant m = {.word = o->metrics[i]};
 
-		if (is_known_metric(o->metrics[i]))
+		if (is_known_metric(o->metrics[i]) || is_compared_metric(v, o->metrics[i]))
 			continue;
 		for (const struct lp_metric *const *known = lp_metric_all(); *known; known++)
 			meant_consider(&m, (*known)->name);
-		return lp_err_set(err, -ENOENT,
-			"there is nothing to compare: no component has a metric '%s'%s%s",
-			o->metrics[i], o->from_us || o->to_us ? " in that time" : "",
-			meant_question(&m));
+		return lp_err_set(err, -ENOENT, "%sno component has a metric '%s'%s%s",
+			v ? "" : "there is nothing to compare: ", o->metrics[i],
+			o->from_us || o->to_us ? " in that time" : "", meant_question(&m));
 	}
 	return 0;
 }
@@ -449,9 +459,17 @@ static int verdict_compared(const struct lp_engine *e, const struct semantic *se
 {
 	int r = e->n_lanes ? horizons_verdict(e, lazy, ret, err) : plain_verdict(e, ret, err);
 
+	if (r == 0 && e->data) {
+		r = check_metrics(e->setup.opt, *ret, err);
+		if (r < 0) {
+			lp_verdict_free(*ret);
+			*ret = NULL;
+		}
+		return r;
+	}
 	if (r != -ENODATA)
 		return r;
-	r = semantic->any ? 0 : nothing_there(e->setup.opt, err);
+	r = semantic->any ? 0 : check_metrics(e->setup.opt, NULL, err);
 	if (r < 0)
 		return r;
 	*ret = calloc(1, sizeof(**ret));

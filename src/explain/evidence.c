@@ -322,7 +322,7 @@ static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
 			ctx->v->components[leader->component]->text);
 	else if (leader)
-		strbuf_printf(&sb, "it suffers from %s of the same server (%s)",
+		strbuf_printf(&sb, "%s of the same server is the cause (%s)",
 			ctx->v->components[leader->component]->text, leader->cause);
 	else if (cause_is_absence(s->cause) && !absent)
 		strbuf_puts(&sb,

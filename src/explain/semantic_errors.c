@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "explain/semantic_normal.h"
 #include "explain/semantic_tell.h"
+#include "model/quantity.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -211,8 +212,8 @@ static int tell_pair(struct semantic_finding *f, const struct matching *m, const
 	const struct traced_failure *s = &m->t->failures[h->server];
 	const struct traced_failure *c = &m->t->failures[h->client];
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
-	double later = (double)(c->first_ns - s->first_ns) / 1e9;
-	char buf[SYSCALL_NAME_MAX];
+	int64_t later_us = (c->first_ns - s->first_ns) / 1000;
+	char buf[SYSCALL_NAME_MAX], span[QUANTITY_TEXT_MAX];
 	int r;
 
 	if (tell_failed_call(f, m->t, s) < 0 || tell_failed_call(f, m->t, c) < 0)
@@ -220,10 +221,11 @@ static int tell_pair(struct semantic_finding *f, const struct matching *m, const
 	tell_failure(&sb, m->t, s);
 	r = tell_sentence(f, &sb);
 	tell_failure(&sb, m->t, c);
-	if (later >= 0)
-		strbuf_printf(&sb, ", %.3f s later", later);
+	quantity_format_span(llabs(later_us), span);
+	if (later_us >= 0)
+		strbuf_printf(&sb, ", %s later", span);
 	else
-		strbuf_printf(&sb, ", %.3f s earlier by the clocks of the two hosts", -later);
+		strbuf_printf(&sb, ", %s earlier by the clocks of the two hosts", span);
 	if (r == 0)
 		r = tell_sentence(f, &sb);
 	if (!h->n_same) {

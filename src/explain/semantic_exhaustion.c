@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "explain/semantic_normal.h"
 #include "explain/semantic_tell.h"
+#include "model/quantity.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -280,6 +281,8 @@ static int tell_evidence(const struct shortages *q, struct semantic_finding *f,
 
 	tell_shortage(&sb, q, item);
 	r = tell_sentence(f, &sb);
+	if (r == 0 && item->example != TRACES_NONE)
+		r = tell_failed_call(f, t, &t->failures[item->example]);
 	if (r == 0 && item->ended != TRACES_NONE) {
 		const struct traced_process *p = &t->processes[item->ended];
 
@@ -294,11 +297,10 @@ static int tell_evidence(const struct shortages *q, struct semantic_finding *f,
 		r = tell_sentence(f, &sb);
 	}
 	if (r == 0 && peer != TRACES_NONE) {
-		char span[TIME_TEXT_MAX];
+		char span[QUANTITY_TEXT_MAX];
 
 		strbuf_printf(&sb, "%s waited %s for an answer of %s meanwhile",
-			t->hosts[t->peers[peer].host].name,
-			span_format(waited_us / US_PER_SEC * US_PER_SEC, span),
+			t->hosts[t->peers[peer].host].name, quantity_format_span(waited_us, span),
 			t->peers[peer].name);
 		r = tell_sentence(f, &sb);
 	}

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "explain/semantic_tell.h"
+#include "model/quantity.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -352,11 +353,11 @@ static double confidence_of(const struct hanging *h, const struct hung *g)
 static void tell_silence(struct strbuf *sb, const struct hanging *h, const struct hung *g)
 {
 	const struct traced_peer *p = &h->t->peers[g->peer];
-	char span[TIME_TEXT_MAX];
+	char span[QUANTITY_TEXT_MAX];
 
 	strbuf_printf(sb, "%s did not answer the last request of %s for %s, since ", p->name,
 		h->t->hosts[p->host].name,
-		span_format((g->silent_to_us - g->silent_from_us) / US_PER_SEC * US_PER_SEC, span));
+		quantity_format_span(g->silent_to_us - g->silent_from_us, span));
 	tell_time(sb, time_ns(g->silent_from_us));
 }
 

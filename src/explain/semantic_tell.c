@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "explain/semantic_normal.h"
+#include "model/quantity.h"
 #include "model/traced_call.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -191,16 +192,17 @@ void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced
 
 void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_slow *s)
 {
-	char span[TIME_TEXT_MAX];
+	char span[QUANTITY_TEXT_MAX];
 
-	strbuf_printf(sb, "thread %" PRId32 " of ", s->tid);
+	if (s->tid != t->processes[s->process].pid)
+		strbuf_printf(sb, "thread %" PRId32 " of ", s->tid);
 	tell_process(sb, t, s->process);
 	strbuf_puts(sb, s->pending ? " has been in " : " was in ");
 	tell_call(sb, s->nr, s->compat, s->name, s->fd);
 	strbuf_puts(sb, s->pending ? " since " : " from ");
 	tell_time(sb, s->start_ns);
 	strbuf_printf(sb, s->pending ? " and did not come back (%s)" : " on (%s)",
-		span_format(s->dur_ns / 1000000000 * US_PER_SEC, span));
+		quantity_format_span(s->dur_ns / 1000, span));
 }
 
 /* A call of a process, for the list of a finding. */

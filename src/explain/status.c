@@ -8,6 +8,7 @@
 #include "detect/compare/compare.h"
 #include "explain/coverage.h"
 #include "model/identity.h"
+#include "model/quantity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
@@ -141,7 +142,7 @@ static int judge_unread(struct lp_verdict *v, const struct lp_dataset *data)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < n && i < FAILURES_MAX; i++)
-		r = verdict_unknown(v, "a file could not be read: %s", data->failures[i]);
+		r = verdict_unknown(v, "not all data could be read: %s", data->failures[i]);
 	if (r == 0 && n > FAILURES_MAX)
 		r = verdict_unknown(v, "%zu more files could not be read", n - FAILURES_MAX);
 	return r;
@@ -217,12 +218,13 @@ static int unknown_alone(struct lp_verdict *v)
 
 static int unknown_short(struct lp_verdict *v, int64_t have_us, int64_t need_us)
 {
-	char have[TIME_TEXT_MAX], need[TIME_TEXT_MAX], window[TIME_TEXT_MAX];
+	char have[QUANTITY_TEXT_MAX], need[QUANTITY_TEXT_MAX], window[QUANTITY_TEXT_MAX];
 
 	return verdict_unknown(v,
 		"too little data: %s, and a comparison needs %s (%u windows of %s)",
-		span_format(have_us, have), span_format(need_us, need), v->params.k,
-		span_format((int64_t)v->params.win_size * v->params.step_us, window));
+		quantity_format_span(have_us, have), quantity_format_span(need_us, need),
+		v->params.k,
+		quantity_format_span((int64_t)v->params.win_size * v->params.step_us, window));
 }
 
 /* " in that time (from T on); the data is from T to T": the selected time, if there is one. Those
@@ -262,7 +264,9 @@ static int unknown_empty(struct lp_verdict *v, const struct status_grounds *g)
 		return verdict_unknown(v, "no component has a metric '%s'%s", o->metrics[0], text);
 	if (o->n_components)
 		return verdict_unknown(v, "no component matches '%s'%s", o->components[0], text);
-	return verdict_unknown(v, "there is nothing to compare in this data%s", text);
+	if (*text)
+		return verdict_unknown(v, "there is nothing to compare%s", text);
+	return verdict_unknown(v, "there is nothing to compare in this data");
 }
 
 /* Why was no group compared in enough windows? */
@@ -377,7 +381,7 @@ static int judge_silent(struct lp_verdict *v, const struct coverage *c)
 {
 	_cleanup_(names_release) struct name_list silent = {.max = NAMES_MAX};
 	int64_t step_us = v->n_tables ? v->tables[0]->step_us : 0, end_us;
-	char end[TIME_TEXT_MAX], least[TIME_TEXT_MAX];
+	char end[TIME_TEXT_MAX], least[QUANTITY_TEXT_MAX];
 	int64_t least_us = SILENT_US > SILENT_STEPS * step_us ? SILENT_US : SILENT_STEPS * step_us;
 
 	if (most_end(c, &end_us) < 0)
@@ -396,7 +400,7 @@ static int judge_silent(struct lp_verdict *v, const struct coverage *c)
 		return -ENOMEM;
 	return verdict_unknown(v,
 		"no data from %s in the last %s and more, while that of most others goes on to %s",
-		silent.text.text, span_format(least_us, least), time_format(end_us, end));
+		silent.text.text, quantity_format_span(least_us, least), time_format(end_us, end));
 }
 
 /* Is there a metric of a component whose meaning is known? */

@@ -287,8 +287,9 @@ static int source_finish(struct csv_source *s, struct lp_err *err)
 	}
 	if (s->n_faults)
 		return lp_err_set(err, -EBADMSG,
-			"%s: %" PRIu64 " bad rows or values were left out (the first at %s)",
-			s->base.path, s->n_faults, s->first_fault);
+			"%s: %" PRIu64 " bad row%s or value%s left out (the first at %s)",
+			s->base.path, s->n_faults, s->n_faults == 1 ? "" : "s",
+			s->n_faults == 1 ? " was" : "s were", s->first_fault);
 	return 0;
 }
 

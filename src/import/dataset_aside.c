@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "model/quantity.h"
 #include "model/table_clocks.h"
 #include "model/table_view.h"
 #include <errno.h>
@@ -187,14 +188,13 @@ static int clock_tell(struct lp_dataset *ds, const struct data_file *f, bool mov
 	for (size_t i = 1; r == 0 && i < f->clock.n; i++) {
 		const struct clock_segment *s = &f->clock.segments[i];
 		int64_t by_us = s->stepped_us - s[-1].stepped_us;
-		char at[TIME_TEXT_MAX], by[TIME_TEXT_MAX];
+		char at[TIME_TEXT_MAX], by[QUANTITY_TEXT_MAX];
 
 		if (!by_us)
 			continue;
 		r = dataset_tell(ds, "%s: at %s the clock of %s was set %s by %s%s", f->path,
 			time_format(s->first_us / US_PER_SEC * US_PER_SEC, at), f->observer,
-			by_us > 0 ? "ahead" : "back",
-			span_format((llabs(by_us) + US_PER_SEC / 2) / US_PER_SEC * US_PER_SEC, by),
+			by_us > 0 ? "ahead" : "back", quantity_format_span(llabs(by_us), by),
 			moved ? "; its samples were moved to match the other observers" : "");
 	}
 	return r;
@@ -220,7 +220,7 @@ int dataset_settle_clocks(struct lp_dataset *ds, struct lp_table_builder *b)
 
 static int offset_add(struct lp_dataset *ds, const char *observer, int64_t us, int64_t step_us)
 {
-	char text[TIME_TEXT_MAX];
+	char text[QUANTITY_TEXT_MAX];
 	char *copy = strdup(observer);
 
 	if (!copy ||
@@ -232,8 +232,8 @@ static int offset_add(struct lp_dataset *ds, const char *observer, int64_t us, i
 	ds->offsets[ds->n_offsets++] = (struct data_offset){copy, us, step_us};
 	return dataset_tell(ds,
 		"the clock of %s seems to be about %s %s the others': it has the same load, but at "
-		"other times. Its samples were moved by that",
-		observer, span_format(llabs(us), text), us > 0 ? "ahead of" : "behind");
+		"other times. Its samples were moved to match",
+		observer, quantity_format_span(llabs(us), text), us > 0 ? "ahead of" : "behind");
 }
 
 static int offsets_find(struct lp_dataset *ds, const struct lp_table_builder *b)

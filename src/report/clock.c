@@ -1,6 +1,8 @@
 #include "report/clock.h"
 
 #include "base/time.h"
+#include <ctype.h>
+#include <string.h>
 #include <time.h>
 
 #define SHORT_US (10 * 60 * US_PER_SEC)
@@ -75,4 +77,43 @@ void clock_add_range(
 	strbuf_puts(sb, " to ");
 	add_parts(sb, &to, !is_same_day(&from, &to), seconds);
 	strbuf_printf(sb, " %s", style->utc ? "UTC" : to.tm_zone ? to.tm_zone : "");
+}
+
+size_t clock_iso_length(const char *text)
+{
+	static const char form[] = "0000-00-00T00:00:00";
+	size_t n = 0;
+
+	for (; form[n]; n++) {
+		if (form[n] == '0' ? !isdigit((unsigned char)text[n]) : text[n] != form[n])
+			return 0;
+	}
+	if (text[n] == '.')
+		n += 1 + strspn(text + n + 1, "0123456789");
+	return text[n] == 'Z' && strchr(" ,;:).", text[n + 1]) ? n + 1 : 0;
+}
+
+void clock_add_text(
+	struct strbuf *sb, const struct clock_style *style, const char *text, int64_t than_us)
+{
+	bool between = true; /* words */
+
+	while (*text) {
+		size_t n = between ? clock_iso_length(text) : 0;
+		char iso[TIME_TEXT_MAX] = "";
+		int64_t at_us;
+
+		if (n && n < sizeof(iso))
+			memcpy(iso, text, n);
+		if (!*iso || time_parse(iso, &at_us, NULL) < 0) {
+			between = strchr(" (", *text);
+			strbuf_putc(sb, *text++);
+			continue;
+		}
+		clock_add_later(sb, style, at_us, than_us);
+		strbuf_printf(sb, "%.*s", (int)strcspn(iso + strlen("0000-00-00T00:00:00"), "Z"),
+			iso + strlen("0000-00-00T00:00:00"));
+		than_us = at_us;
+		text += n;
+	}
 }

@@ -21,4 +21,13 @@ void clock_add_later(
 void clock_add_range(
 	struct strbuf *sb, const struct clock_style *style, int64_t from_us, int64_t to_us);
 
+/* The length of a time like "2026-11-15T12:34:21.5Z" at the beginning of a text, if it is the whole
+ * word; 0: there is none. */
+size_t clock_iso_length(const char *text);
+
+/* Copy a sentence, with times like "2026-11-15T12:34:21.5Z" written as clock_add_later() does: each
+ * one after the one before, the first one after `than_us` (0: it has its date). */
+void clock_add_text(
+	struct strbuf *sb, const struct clock_style *style, const char *text, int64_t than_us);
+
 #endif

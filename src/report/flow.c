@@ -81,9 +81,19 @@ static size_t digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* "7", "12.5", "133" */
+/* "7", "12.5", "(133", "(+-2" */
 static bool is_number(const char *text, size_t len)
 {
+	static const char *const before[] = {"(", "+-", "±"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		size_t n = strlen(before[i]);
+
+		if (len > n && !memcmp(text, before[i], n)) {
+			text += n;
+			len -= n;
+		}
+	}
 	return len && digits(text) && strspn(text, "0123456789.") == len;
 }
 

@@ -1,6 +1,8 @@
 #include "report/html.h"
 
 #include "base/safe_text.h"
+#include "report/clock.h"
+#include <stdbool.h>
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
@@ -25,18 +27,37 @@ static const char *replacement(const char *p, bool safe)
 	}
 }
 
+/* Write one character; returns its length. */
+static size_t write_character(FILE *out, const char *text)
+{
+	bool safe;
+	size_t len = safe_text_next(text, &safe);
+	const char *instead = replacement(text, safe);
+
+	if (instead)
+		fputs(instead, out);
+	else
+		fwrite(text, 1, len, out);
+	return len;
+}
+
 void html_write(FILE *out, const char *text)
 {
-	while (*text) {
-		bool safe;
-		size_t len = safe_text_next(text, &safe);
-		const char *instead = replacement(text, safe);
+	while (*text)
+		text += write_character(out, text);
+}
 
-		if (instead)
-			fputs(instead, out);
-		else
-			fwrite(text, 1, len, out);
-		text += len;
+void html_write_sentence(FILE *out, const char *text)
+{
+	bool between = true; /* words */
+
+	while (*text) {
+		size_t len = between ? clock_iso_length(text) : 0;
+
+		between = *text == ' ' || *text == '(';
+		if (len)
+			fprintf(out, "<time>%.*s</time>", (int)len, text);
+		text += len ? len : write_character(out, text);
 	}
 }
 

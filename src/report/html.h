@@ -9,6 +9,10 @@
  * control characters and bytes that are not UTF-8 become U+FFFD. */
 void html_write(FILE *out, const char *text);
 
+/* The same for the contents of an element: times in ISO 8601 become elements of their own, which
+ * the page shows in the reader's zone. */
+void html_write_sentence(FILE *out, const char *text);
+
 /* A name in an element of class "name", isolated from the text around it , because a name in a
  * right-to-left script must not reorder it. */
 void html_write_name(FILE *out, const char *name);

@@ -6,6 +6,7 @@
 #include "model/naming.h"
 #include "report/incident.h"
 #include "report/verdict_facts.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -252,13 +253,125 @@ static void do_rogue(struct making *m)
 	add_text(m, "Find out what started it, and whether it belongs there.");
 }
 
-/* The causes found in system calls have advice that names the process. */
+static const char *advice_of(const struct making *m)
+{
+	return m->lead && m->lead->advice ? m->lead->advice : m->in->advice;
+}
+
 static void do_as_advised(struct making *m)
 {
-	const char *advice = m->lead && m->lead->advice ? m->lead->advice : m->in->advice;
+	const char *advice = advice_of(m);
 
 	if (advice)
 		add_text(m, advice);
+}
+
+/* What a program ran out of, by the error of its calls. '@' is the process, '#' the directory of
+ * the file. */
+static const struct {
+	const char *result, *commands[2], *text;
+} shortages[] = {
+	{"EMFILE", {"prlimit --nofile -p @", "ls /proc/@/fd | wc -l"},
+		"The process has reached its limit of open files. Raise it (LimitNOFILE= in its "
+		"unit, ulimit -n), or find what it does not close."},
+	{"ENFILE", {"cat /proc/sys/fs/file-nr"},
+		"The machine has reached its limit of open files. Raise fs.file-max (sysctl)."},
+	{"ENOSPC", {"df -h #", "df -i #"},
+		"The file system has no space or no inodes left. Make room, or enlarge it."},
+	{"EDQUOT", {"df -h #", "repquota -a"}, "A quota is used up. Make room, or raise it."},
+	{"EROFS", {"df -h #", "dmesg -T | grep -iE 'error|remount' | tail"},
+		"The file system is read-only; the kernel remounts it so after errors. Repair the "
+		"disk or the file system before you remount it."},
+	{"EIO", {"df -h #", "dmesg -T | tail -50"},
+		"The disk under this file system returns errors. Look at it (smartctl -a), and "
+		"replace it."},
+	{"EFBIG", {"prlimit --fsize -p @", "df -hT #"},
+		"A file has reached the size limit. Raise it (LimitFSIZE= in its unit, ulimit -f), "
+		"or find out how large files may be on this file system."},
+	{"ENOMEM", {"prlimit --as --data -p @", "free -m"},
+		"The process gets no more memory. Raise its limits (ulimit -v, memory.max of its "
+		"control group), or find what uses the memory."},
+	{"ENOBUFS", {"ss -m", "sysctl net.core.rmem_max net.core.wmem_max"},
+		"The kernel has no memory left for sockets. Find which connections use it."},
+};
+
+/* The command for the process and the directory of a call; without a directory it is about all file
+ * systems. */
+static void add_call_command(struct making *m, const char *format, const struct lp_traced_call *c)
+{
+	const char *slash = c->file && c->file[0] == '/' ? strrchr(c->file, '/') : NULL;
+	struct strbuf sb = {0}, directory = {0};
+
+	if (slash)
+		strbuf_add(&directory, c->file, slash > c->file ? (size_t)(slash - c->file) : 1);
+	for (; *format; format++) {
+		if (*format == '@')
+			strbuf_printf(&sb, "%" PRId32, c->pid);
+		else if (*format == '#' && directory.text)
+			naming_add_quoted(&sb, directory.text);
+		else if (strcmp(format, " #") != 0 || directory.text)
+			strbuf_putc(&sb, *format == '#' ? '/' : *format);
+		else
+			break;
+	}
+	add_command(m, sb.text ? sb.text : "", NULL);
+	m->to->commands.failed |= sb.failed || directory.failed;
+	strbuf_release(&sb);
+	strbuf_release(&directory);
+}
+
+/* The first call on the server that failed for want of something, and the row of `shortages`. */
+static const struct lp_traced_call *find_shortage(const struct making *m, size_t *ret_row)
+{
+	for (uint32_t i = 0; m->lead && i < m->lead->n_calls; i++) {
+		const struct lp_traced_call *c = &m->lead->calls[i];
+
+		for (size_t k = 0; c->result && k < ARRAY_SIZE(shortages); k++) {
+			if (!strcmp(c->result, shortages[k].result) &&
+				!strcmp(c->observer, m->to->host)) {
+				*ret_row = k;
+				return c;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* An error that a server passes on, or the lack of something. */
+static void do_shortage(struct making *m)
+{
+	size_t row = 0;
+	const struct lp_traced_call *c = find_shortage(m, &row);
+
+	if (!c) {
+		do_as_advised(m);
+		return;
+	}
+	for (size_t n = 0; n < ARRAY_SIZE(shortages->commands) && shortages[row].commands[n]; n++)
+		add_call_command(m, shortages[row].commands[n], c);
+	add_text(m, shortages[row].text);
+}
+
+/* Where the system noted why a program ended. */
+static void do_crash(struct making *m)
+{
+	const char *advice = advice_of(m), *colon = advice ? strstr(advice, ": ") : NULL;
+	size_t row = 0, at = m->to->text.len;
+
+	if (m->first && !strcmp(m->first->kind, "sys")) {
+		add_command(m, "coredumpctl info @", m->first->name);
+		add_command(m, "dmesg -T | grep -w @", m->first->name);
+	}
+	if (find_shortage(m, &row)) {
+		strbuf_printf(
+			&m->to->text, "Its last calls failed with %s.", shortages[row].result);
+		add_text(m, shortages[row].text);
+	} else if (advice) {
+		/* The process that it begins with is gone. */
+		add_text(m, begins(advice, "On ") && colon ? colon + strlen(": ") : advice);
+		if (m->to->text.len > at)
+			m->to->text.text[at] = (char)toupper((unsigned char)m->to->text.text[at]);
+	}
 }
 
 static const struct {
@@ -277,6 +390,9 @@ static const struct {
 	{"server-down", do_down},
 	{"lost-path", do_absent},
 	{"rogue-process", do_rogue},
+	{"propagated-error", do_shortage},
+	{"resource-exhausted", do_shortage},
+	{"crash", do_crash},
 };
 
 /* Does it hang, without a known reason? A trace that shows the reason gives advice about it. */

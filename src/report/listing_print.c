@@ -70,7 +70,8 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 		return;
 	}
 	/* To the second: the microseconds of jitter do not matter. */
-	fprintf(out, "%" PRIu64 " samples from %s to %s (%s)", o->n_samples,
+	fprintf(out, "%" PRIu64 " sample%s from %s to %s (%s)", o->n_samples,
+		o->n_samples == 1 ? "" : "s",
 		time_format(o->first_us / US_PER_SEC * US_PER_SEC, first),
 		time_format(o->last_us / US_PER_SEC * US_PER_SEC, last),
 		span_format((span_between(o->first_us, o->last_us) + US_PER_SEC / 2) / US_PER_SEC *

@@ -184,6 +184,18 @@ static void join_ends(struct table *t)
 	t->n = n;
 }
 
+/* Remove the row of a finding that another line has, unless it is the only one. */
+static void drop_said(struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->n == 1 || !t->style->said || t->rows[i].finding != t->style->said)
+			t->rows[n++] = t->rows[i];
+	}
+	t->n = n;
+}
+
 /* The answer to "is it just busier?". */
 static int add_load(struct table *t, const struct lp_suspect *s)
 {
@@ -356,6 +368,7 @@ int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct l
 		if (r == 0 && i == 0 && lead)
 			r = add_traffic(&t, lead);
 	}
+	drop_said(&t);
 	join_ends(&t);
 	if (r == 0)
 		print_table(out, &t);

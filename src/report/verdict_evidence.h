@@ -9,8 +9,9 @@
 struct evidence_style {
 	unsigned width; /* of a line */
 	unsigned indent;
-	bool utf8;    /* plots with block characters; otherwise with ASCII */
-	uint32_t max; /* maximum number of rows; more are counted. 0: all */
+	bool utf8;		       /* plots with block characters; otherwise with ASCII */
+	uint32_t max;		       /* maximum number of rows; more are counted. 0: all */
+	const struct lp_finding *said; /* left out, as another line has it; NULL: none */
 };
 
 /* Print the table, if it is not empty. Returns 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "engine/past.h"
 #include "model/identity.h"
+#include "model/quantity.h"
 #include "report/incident.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -313,7 +314,13 @@ static bool is_now(const struct lp_verdict *v, uint32_t component)
 	return !v->past || !past_is_row(v->components[component]);
 }
 
-/* Count the members of the groups that were compared, or of those that were not. */
+bool verdict_group_is_function(const struct lp_verdict *v, const struct lp_peer_group *g)
+{
+	return g->n_members && !strcmp(v->components[g->members[0]]->kind, "function");
+}
+
+/* Count the members of the groups that were compared and decided, or of those that were not
+ * compared. Functions are compared all together. */
 static struct kind_counts count_members(const struct lp_verdict *v, bool compared)
 {
 	struct kind_counts counts = {0};
@@ -321,6 +328,8 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		const struct lp_peer_group *g = &v->groups[i];
 
+		if (compared ? g->undecided : verdict_group_is_function(v, g))
+			continue;
 		for (uint32_t m = 0; !g->refused == compared && m < g->n_members; m++) {
 			if (is_now(v, g->members[m]))
 				count_kind(&counts, v->components[g->members[m]]->kind);
@@ -339,6 +348,19 @@ static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
 	add_kinds(sb, &counts);
 }
 
+/* Is there no group that is known to be well? */
+static bool all_undecided(const struct lp_verdict *v)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		if (!v->groups[i].refused && !v->groups[i].undecided)
+			return false;
+		any |= v->groups[i].undecided;
+	}
+	return any;
+}
+
 void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);
@@ -347,7 +369,9 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 	if (!refused || refused == v->n_groups)
 		return;
 	counts = count_members(v, false);
-	strbuf_puts(sb, "not checked, because they have no peers: ");
+	if (!counts.total)
+		return;
+	strbuf_puts(sb, "not checked, because there are too few to compare: ");
 	add_kinds(sb, &counts);
 }
 
@@ -396,7 +420,7 @@ static void add_traced(struct strbuf *sb, const struct lp_verdict *v)
 
 void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 {
-	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], size[TIME_TEXT_MAX];
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], size[QUANTITY_TEXT_MAX];
 	struct verdict_span span = verdict_span(v);
 
 	if (!v->n_tables) {
@@ -415,7 +439,8 @@ void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 	else if (span.n_windows)
 		strbuf_printf(sb, ", %" PRIu32 " window%s of %s", span.n_windows,
 			span.n_windows == 1 ? "" : "s",
-			span_format((int64_t)v->params.win_size * v->params.step_us, size));
+			quantity_format_span(
+				(int64_t)v->params.win_size * v->params.step_us, size));
 	if (span.end_us > span.start_us)
 		strbuf_printf(sb, " from %s to %s", time_format(span.start_us, from),
 			time_format(span.end_us, to));
@@ -532,6 +557,8 @@ void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v)
 {
 	bool some = v->n_muted || v->n_warnings;
 
+	if (all_undecided(v) && !v->n_traced)
+		return;
 	if (v->n_traced && v->n_compared < v->params.k) {
 		strbuf_printf(sb,
 			"all %sis well in the system calls of %" PRIu32
@@ -585,8 +612,10 @@ static void add_well_sentence(struct strbuf *sb, const struct lp_verdict *v)
 	size_t at = sb->len;
 
 	verdict_add_well(sb, v);
+	if (sb->len == at)
+		return;
 	strbuf_putc(sb, '.');
-	if (!sb->failed && sb->len > at)
+	if (!sb->failed)
 		sb->text[at] = (char)toupper((unsigned char)sb->text[at]);
 }
 
@@ -632,18 +661,19 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 
 static void add_onset(struct strbuf *sb, const struct lp_incident *in)
 {
-	char from[TIME_TEXT_MAX], error[TIME_TEXT_MAX];
+	char from[TIME_TEXT_MAX], error[QUANTITY_TEXT_MAX];
 
 	strbuf_printf(
 		sb, "%s%s", in->since_before ? "before " : "", time_format(in->first_us, from));
 	if (!in->since_before && in->onset_error_us > 0)
-		strbuf_printf(sb, " (give or take %s)", span_format(in->onset_error_us, error));
+		strbuf_printf(
+			sb, " (give or take %s)", quantity_format_span(in->onset_error_us, error));
 }
 
 void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in)
 {
 	bool still = verdict_is_still(v, in);
-	char to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
+	char to[TIME_TEXT_MAX], span[QUANTITY_TEXT_MAX];
 
 	/* Trouble found in logs does not end with its last event. */
 	strbuf_puts(sb, still ? "since " : in->ended ? "limped from " : "from ");
@@ -653,7 +683,7 @@ void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struc
 	else
 		strbuf_printf(sb, " to %s", time_format(in->last_us, to));
 	strbuf_printf(sb, " (%s%s)", in->since_before ? "at least " : "",
-		span_format(verdict_lasted_us(v, in), span));
+		quantity_format_span(verdict_lasted_us(v, in), span));
 }
 
 void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group)

@@ -76,10 +76,15 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
 uint32_t verdict_n_judged(const struct lp_verdict *v);
 
 /* Add that nothing is wrong, and what was checked: "all is well: nothing is slow, failing or
- * missing among 24 disks". */
+ * missing among 24 disks". Nothing, if no group could be decided. */
 void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
 
-/* "not checked, because they have no peers: 1 disk and 1 network interface", or nothing. */
+/* Are its members one function, as each server has it? There are hundreds of such groups, and
+ * servers are compared by all functions together. */
+bool verdict_group_is_function(const struct lp_verdict *v, const struct lp_peer_group *g);
+
+/* "not checked, because there are too few to compare: 1 disk and 1 network interface", or
+ * nothing. */
 void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "Muted, and still out of step: fs1/disk:sdh.", with about `max` components. */

@@ -33,7 +33,7 @@ void html_page_text(struct html_page *p, struct strbuf *sb)
 	if (sb->failed)
 		html_page_failed(p, -ENOMEM);
 	else if (sb->text)
-		html_write(p->out, sb->text);
+		html_write_sentence(p->out, sb->text);
 	strbuf_reset(sb);
 }
 
@@ -230,7 +230,7 @@ static void write_evidence(struct html_page *p, const struct lp_suspect *s)
 	fputs("<ul class=\"evidence\">\n", p->out);
 	for (uint32_t i = 0; i < s->n_evidence; i++) {
 		fputs("<li>", p->out);
-		html_write(p->out, s->evidence[i]);
+		html_write_sentence(p->out, s->evidence[i]);
 		fputs("</li>\n", p->out);
 	}
 	fputs("</ul>\n", p->out);
@@ -312,7 +312,7 @@ static void write_incident(struct html_page *p, uint32_t at)
 	write_incident_head(p, in, at);
 	if (in->summary && !own) {
 		fputs("<p class=\"summary\">", p->out);
-		html_write(p->out, in->summary);
+		html_write_sentence(p->out, in->summary);
 		fputs("</p>\n", p->out);
 	}
 	write_facts(p, in);

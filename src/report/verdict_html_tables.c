@@ -1,6 +1,7 @@
 #include "report/verdict_html_parts.h"
 
 #include "base/time.h"
+#include "model/quantity.h"
 #include "report/axis.h"
 #include "report/html.h"
 #include <inttypes.h>
@@ -159,13 +160,14 @@ static void write_parameters(struct html_page *p)
 		{"win-shift", q->win_shift, "samples from one window to the next"},
 		{"k", q->k, "a suspect is anomalous in k of the last 2k-1 windows"},
 	};
-	char text[TIME_TEXT_MAX];
+	char text[QUANTITY_TEXT_MAX];
 
 	fputs("<h3>Parameters</h3>\n<div class=\"wide\"><table><tbody>\n", p->out);
 	write_parameter(p->out, "method", p->v->method ? p->v->method : "unknown",
 		"how far apart two components are in a window");
 	write_parameter(p->out, "thresholds", verdict_thresholds(p->v), "what is too far apart");
-	write_parameter(p->out, "step", span_format(q->step_us, text), "from sample to sample");
+	write_parameter(
+		p->out, "step", quantity_format_span(q->step_us, text), "from sample to sample");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(text, sizeof(text), "%" PRIu32, rows[i].value);
 		write_parameter(p->out, rows[i].name, text, rows[i].help);
@@ -180,12 +182,12 @@ static void write_notes(struct html_page *p)
 	fputs("<h3>Notes</h3>\n<ul class=\"notes\">\n", p->out);
 	for (uint32_t i = 0; i < p->v->n_unknown; i++) {
 		fputs("<li>Could not be judged: ", p->out);
-		html_write(p->out, p->v->unknown[i]);
+		html_write_sentence(p->out, p->v->unknown[i]);
 		fputs("</li>\n", p->out);
 	}
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		fputs("<li>", p->out);
-		html_write(p->out, p->v->notes[i]);
+		html_write_sentence(p->out, p->v->notes[i]);
 		fputs("</li>\n", p->out);
 	}
 	fputs("</ul>\n", p->out);

@@ -1,7 +1,7 @@
 #include "report/verdict_text.h"
 
 #include "base/cleanup.h"
-#include "base/time.h"
+#include "explain/cause.h"
 #include "explain/evidence.h"
 #include "model/naming.h"
 #include "model/quantity.h"
@@ -9,6 +9,7 @@
 #include "report/incident.h"
 #include "report/verdict_evidence.h"
 #include "report/verdict_facts.h"
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,13 +18,12 @@
 #define TOP_DEFAULT 10
 #define WIDTH_DEFAULT 80
 #define IN_FULL 3     /* incidents with evidence and steps; the others are one paragraph */
-#define REFUSED_MAX 3 /* groups that were not compared, listed individually */
 #define INDENT 10     /* of the text below "CRITICAL" */
 #define INDENT_BODY 2 /* of tables and commands */
 #define INDENT_STEP 8 /* of the text below "DO" */
 #define LISTED 4      /* components of an incident or of a list */
 #define ROWS_MAX 6    /* of evidence */
-#define ACK_MAX 3     /* components named in a command */
+#define ACK_MAX 8     /* components named in a command */
 
 #define RED "\033[1;31m"
 #define YELLOW "\033[1;33m"
@@ -109,12 +109,23 @@ static uint32_t listed_of(const struct printer *p, uint32_t n, uint32_t usual)
 	return p->opt.verbose || n <= usual + 1 ? n : usual;
 }
 
+/* A crash is a moment, and nothing that goes on. */
+static bool is_moment(const struct lp_incident *in)
+{
+	return in->cause && !strcmp(in->cause, cause_crash.name);
+}
+
 /* ", since 12:34:21 (±1 s), ongoing for 1m19s" */
 static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incident *in)
 {
-	char span[QUANTITY_TEXT_MAX], error[TIME_TEXT_MAX];
+	char span[QUANTITY_TEXT_MAX], error[QUANTITY_TEXT_MAX];
 	bool still = verdict_is_still(p->v, in);
 
+	if (is_moment(in)) {
+		strbuf_puts(sb, " at ");
+		clock_add(sb, &p->opt.clock, in->first_us);
+		return;
+	}
 	quantity_format_span(verdict_lasted_us(p->v, in), span);
 	/* Trouble found in logs does not end with its last event. */
 	strbuf_puts(sb, in->ended ? ", from " : ", since ");
@@ -123,7 +134,7 @@ static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incid
 	clock_add(sb, &p->opt.clock, in->first_us);
 	if (!in->since_before && in->onset_error_us > 0)
 		strbuf_printf(sb, " (%s%s)", p->opt.utf8 ? "±" : "+-",
-			span_format(in->onset_error_us, error));
+			quantity_format_span(in->onset_error_us, error));
 	if (still) {
 		strbuf_printf(sb, ", ongoing for %s%s", in->since_before ? "at least " : "", span);
 		return;
@@ -198,21 +209,24 @@ static const struct lp_finding *find_client_view(const struct lp_verdict *v, con
 	return NULL;
 }
 
-/* "clients notice: round trips to oss5 take 1.8x as long" */
-static void print_client_view(struct printer *p, const struct lp_incident *in)
+/* "clients notice: round trips to oss5 take 1.8x as long (16.2 ms)". Returns the finding behind it,
+ * or NULL. */
+static const struct lp_finding *print_client_view(struct printer *p, const struct lp_incident *in)
 {
 	const char *server = incident_observer(p->v, in);
 	const struct lp_finding *f = *server ? find_client_view(p->v, server) : NULL;
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
-	char ratio[QUANTITY_TEXT_MAX];
+	char ratio[QUANTITY_TEXT_MAX], own[QUANTITY_TEXT_MAX];
 
 	if (!f || (in->cause && !strcmp(in->cause, "slow-link")))
-		return; /* its first line says this */
-	strbuf_printf(&sb, "clients notice: %s %s take %s as long",
+		return NULL; /* its first line says this */
+	strbuf_printf(&sb, "clients notice: %s %s take %s as long (%s)",
 		!strcmp(p->v->components[f->component]->kind, "peer") ? "answers of"
 								      : "round trips to",
-		server, quantity_format_ratio(f->ratio, ratio));
+		server, quantity_format_ratio(f->ratio, ratio),
+		quantity_format(f->own, p->v->tables[f->metric]->unit, own));
 	paragraph(p, INDENT, &sb);
+	return p->opt.verbose ? NULL : f;
 }
 
 static bool is_about_component(const struct lp_verdict *v, const struct lp_incident *in)
@@ -264,17 +278,19 @@ static void print_remarks(struct printer *p, const struct lp_suspect *s)
 	for (uint32_t i = 0; i < s->n_evidence; i++) {
 		if (i < 64 && (s->measured >> i & 1))
 			continue;
-		strbuf_puts(&sb, s->evidence[i]);
+		clock_add_text(&sb, &p->opt.clock, s->evidence[i], s->first_us);
 		paragraph(p, INDENT_BODY, &sb);
 	}
 }
 
-static void print_evidence(struct printer *p, const struct lp_incident *in)
+static void print_evidence(
+	struct printer *p, const struct lp_incident *in, const struct lp_finding *said)
 {
 	const struct evidence_style how = {.width = p->opt.width,
 		.indent = INDENT_BODY,
 		.utf8 = p->opt.utf8,
-		.max = p->opt.verbose ? 0 : ROWS_MAX};
+		.max = p->opt.verbose ? 0 : ROWS_MAX,
+		.said = said};
 
 	fputc('\n', p->out);
 	failed(p, verdict_print_evidence(p->out, p->v, in, &how));
@@ -325,18 +341,35 @@ static void print_do(struct printer *p, const struct lp_incident *in)
 	incident_steps_release(&steps);
 }
 
-/* "limpet ack NAME...": the names that a command needs. */
+/* Are all components of the incident on this server? */
+static bool is_of_one_server(
+	const struct lp_verdict *v, const struct lp_incident *in, const char *server)
+{
+	for (uint32_t i = 0; i < in->n_components; i++) {
+		if (strcmp(v->components[in->components[i]]->observer, server) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* "limpet ack NAME...": the names that a command needs, or a glob for many of one server. */
 static void add_ack(
 	struct strbuf *sb, const struct printer *p, const struct lp_incident *in, const char *verb)
 {
-	uint32_t n = in->n_components < ACK_MAX ? in->n_components : ACK_MAX;
+	const char *server = p->v->components[in->components[0]]->observer;
+	_cleanup_(strbuf_release) struct strbuf glob = {0};
 
 	strbuf_printf(sb, "limpet %s", verb);
-	for (uint32_t i = 0; i < n; i++) {
+	if (in->n_components > ACK_MAX && is_of_one_server(p->v, in, server)) {
+		strbuf_printf(&glob, "%s/*", server);
+		strbuf_putc(sb, ' ');
+		naming_add_quoted(sb, glob.text ? glob.text : "");
+		return;
+	}
+	for (uint32_t i = 0; i < in->n_components; i++) {
 		strbuf_putc(sb, ' ');
 		naming_add_quoted(sb, p->v->components[in->components[i]]->text);
 	}
-	strbuf_puts(sb, n < in->n_components ? " ..." : "");
 }
 
 static void print_then(struct printer *p, const struct lp_incident *in)
@@ -360,6 +393,7 @@ static void print_then(struct printer *p, const struct lp_incident *in)
 static void print_incident(struct printer *p, const struct lp_incident *in, bool in_full)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	const struct lp_finding *said;
 
 	incident_add_what(&sb, p->v, in);
 	add_when(p, &sb, in);
@@ -368,9 +402,9 @@ static void print_incident(struct printer *p, const struct lp_incident *in, bool
 	if (!in_full)
 		return;
 	print_stable_names(p, in);
-	print_client_view(p, in);
+	said = print_client_view(p, in);
 	print_components(p, in);
-	print_evidence(p, in);
+	print_evidence(p, in, said);
 	print_do(p, in);
 	print_then(p, in);
 	fputc('\n', p->out);
@@ -404,8 +438,10 @@ static void print_warnings(struct printer *p)
 		clock_add(&sb, &p->opt.clock, s->first_us);
 		strbuf_puts(&sb, s->acknowledged ? "; acknowledged" : "");
 		state_paragraph(p, LP_STATUS_WARNINGS, &sb);
-		for (uint32_t k = 0; k < s->n_evidence; k++)
-			strbuf_printf(&sb, "%s%s", k ? "; " : "", s->evidence[k]);
+		for (uint32_t k = 0; k < s->n_evidence; k++) {
+			strbuf_puts(&sb, k ? "; " : "");
+			clock_add_text(&sb, &p->opt.clock, s->evidence[k], s->first_us);
+		}
 		paragraph(p, INDENT, &sb);
 	}
 	if (listed < n)
@@ -418,7 +454,7 @@ static void print_unknown(struct printer *p)
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	for (uint32_t i = 0; i < p->v->n_unknown; i++) {
-		strbuf_puts(&sb, p->v->unknown[i]);
+		clock_add_text(&sb, &p->opt.clock, p->v->unknown[i], 0);
 		if (i)
 			paragraph(p, INDENT, &sb);
 		else
@@ -479,8 +515,10 @@ static void print_asymmetries(struct printer *p)
 		naming_add(&sb, p->v->components[s->component]);
 		strbuf_puts(&sb, " (");
 		add_asymmetry(&sb, p->v, s);
-		if (p->opt.verbose && s->n_evidence)
-			strbuf_printf(&sb, ": %s", s->evidence[0]);
+		if (p->opt.verbose && s->n_evidence) {
+			strbuf_puts(&sb, ": ");
+			clock_add_text(&sb, &p->opt.clock, s->evidence[0], s->first_us);
+		}
 		strbuf_puts(&sb, s->acknowledged ? "; acknowledged)" : ")");
 	}
 	add_more(&sb, n, listed);
@@ -488,57 +526,41 @@ static void print_asymmetries(struct printer *p)
 	paragraph(p, 0, &sb);
 }
 
-/* The members of such a group are one function, as each server has it. There are hundreds of them,
- * and servers are compared by all functions together. */
-static bool is_of_function(const struct lp_verdict *v, const struct lp_peer_group *g)
+/* Groups that were not compared, in one line; print_well() says it as well. */
+static void print_not_compared(struct printer *p)
 {
-	return g->n_members && !strcmp(v->components[g->members[0]]->kind, "function");
-}
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-static uint32_t n_refused(const struct lp_verdict *v)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < v->n_groups; i++)
-		n += v->groups[i].refused && !is_of_function(v, &v->groups[i]);
-	return n;
-}
-
-/* Does print_well() print what was not compared? */
-static bool well_names_refused(const struct lp_verdict *v)
-{
-	return !v->n_incidents && n_refused(v) && n_refused(v) < v->n_groups &&
-		(!v->n_unknown || verdict_n_judged(v));
+	if (!p->v->n_incidents && (!p->v->n_unknown || verdict_n_judged(p->v)))
+		return;
+	verdict_add_not_compared(&sb, p->v);
+	if (!sb.len)
+		return;
+	strbuf_putc(&sb, '.');
+	if (!sb.failed)
+		sb.text[0] = (char)toupper((unsigned char)sb.text[0]);
+	paragraph(p, 0, &sb);
 }
 
 static void print_groups(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
-	bool many = n_refused(p->v) > REFUSED_MAX, named = well_names_refused(p->v);
 	uint32_t n_functions = 0;
 
-	if (many && !p->opt.verbose) {
-		strbuf_printf(&sb, "%" PRIu32 " groups were not compared (-v lists them).",
-			n_refused(p->v));
-		paragraph(p, 0, &sb);
-	}
 	for (uint32_t i = 0; i < p->v->n_groups; i++) {
 		const struct lp_peer_group *g = &p->v->groups[i];
 
-		if (is_of_function(p->v, g)) {
+		if (verdict_group_is_function(p->v, g)) {
 			n_functions++;
 			continue;
 		}
-		/* That a single component has no peers needs no second line. */
-		if (!p->opt.verbose && (many || !g->refused || (named && g->n_members == 1)))
-			continue;
 		strbuf_printf(&sb, "Group %s: %" PRIu32 " component%s%s", g->name, g->n_members,
 			g->n_members == 1 ? "" : "s", g->discovered ? ", found in the data" : "");
 		if (g->refused)
 			strbuf_printf(&sb, "; not compared: %s", g->refused);
 		paragraph(p, 0, &sb);
 	}
-	if (n_functions && p->opt.verbose) {
+	if (n_functions) {
 		strbuf_printf(&sb, "%" PRIu32 " functions, compared together", n_functions);
 		paragraph(p, 0, &sb);
 	}
@@ -548,22 +570,29 @@ static void print_notes(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	print_groups(p);
+	if (p->opt.verbose)
+		print_groups(p);
+	else
+		print_not_compared(p);
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
-		strbuf_printf(&sb, "Note: %s", p->v->notes[i]);
+		strbuf_puts(&sb, "Note: ");
+		clock_add_text(&sb, &p->opt.clock, p->v->notes[i], 0);
 		if (*p->v->hints[i])
 			strbuf_printf(&sb, " (%s)", p->v->hints[i]);
 		paragraph(p, 0, &sb);
 	}
 }
 
-/* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. */
+/* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. What cannot be
+ * judged was only read. */
 static void print_checked(struct printer *p)
 {
 	struct verdict_span span = verdict_span(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	strbuf_puts(&sb, "Checked ");
+	if (!p->v->n_components && !p->v->n_traced)
+		return;
+	strbuf_puts(&sb, verdict_n_judged(p->v) || p->v->n_incidents ? "Checked " : "Read ");
 	verdict_add_checked(&sb, p->v);
 	if (span.end_us > span.start_us) {
 		strbuf_puts(&sb, ", ");

@@ -140,7 +140,7 @@ static void test_too_little(void **state)
 	check(four + 2, NULL, LP_STATUS_UNKNOWN,
 		"no group has the 3 components that a comparison needs (disk 2)");
 	check(brief, NULL, LP_STATUS_UNKNOWN,
-		"too little data: 10m, and a comparison needs 30m (3 windows of 15m)");
+		"too little data: 10 min, and a comparison needs 30 min (3 windows of 15 min)");
 }
 
 static void test_nothing_there(void **state)
@@ -151,13 +151,13 @@ static void test_nothing_there(void **state)
 
 	(void)state;
 	check(four, &(struct lp_diagnose_options){.to_us = 1}, LP_STATUS_UNKNOWN,
-		"there is nothing to compare in this data in that time (up to "
+		"there is nothing to compare in that time (up to "
 		"1970-01-01T00:00:00.000001Z)");
 	check(four,
 		&(struct lp_diagnose_options){
 			.from_us = INT64_C(4000000000000000), .to_us = INT64_C(4000000060000000)},
 		LP_STATUS_UNKNOWN,
-		"there is nothing to compare in this data in that time (from 2096-10-02T07:06:40Z "
+		"there is nothing to compare in that time (from 2096-10-02T07:06:40Z "
 		"to "
 		"2096-10-02T07:07:40Z)");
 	check(four, &(struct lp_diagnose_options){.components = nobody, .n_components = 1},

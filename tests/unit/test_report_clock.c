@@ -66,10 +66,35 @@ static void test_zone(void **state)
 	assert_range(&local, AT, AT + 3600 * SECOND, "2026-11-15 13:34 to 14:34 CET");
 }
 
+static void assert_rewritten(const char *text, int64_t than_us, const char *expected)
+{
+	const struct clock_style local = {0};
+	struct strbuf sb = {0};
+
+	clock_add_text(&sb, &local, text, than_us);
+	assert_string_equal(sb.text, expected);
+	strbuf_release(&sb);
+}
+
+/* Sentences have times in ISO 8601; a terminal shows them as it shows all others. */
+static void test_sentences(void **state)
+{
+	(void)state;
+	setenv("TZ", "CET-1", 1);
+	tzset();
+	assert_rewritten("failed at 2026-11-15T12:34:26.25Z, 1 s later", AT,
+		"failed at 13:34:26.25, 1 s later");
+	assert_rewritten("(o0 2026-11-15T12:34:21Z to 2026-11-15T12:35:00Z)", 0,
+		"(o0 2026-11-15 13:34:21 to 13:35:00)");
+	assert_rewritten("x-2026-11-15T12:34:21Z.csv 2026-11-15T12:34:21ZZ 2026-11-15T99:34:21Z", 0,
+		"x-2026-11-15T12:34:21Z.csv 2026-11-15T12:34:21ZZ 2026-11-15T99:34:21Z");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_dates),
-		cmocka_unit_test(test_ranges), cmocka_unit_test(test_zone)};
+		cmocka_unit_test(test_ranges), cmocka_unit_test(test_zone),
+		cmocka_unit_test(test_sentences)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

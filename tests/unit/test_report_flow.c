@@ -31,6 +31,7 @@ static void test_unbroken_quantities(void **state)
 	(void)state;
 	assert_flows(14, 0, "ongoing for 1 min", "ongoing for\n1 min\n");
 	assert_flows(14, 0, "a rate of 12.5 MB/s, now", "a rate of\n12.5 MB/s, now\n");
+	assert_flows(18, 0, "since 12:34:21 (+-2 s), ended", "since 12:34:21\n(+-2 s), ended\n");
 	assert_flows(24, 0, "since 2026-11-15 13:03:22 UTC.", "since\n2026-11-15 13:03:22 UTC.\n");
 	assert_flows(12, 0, "at 12:34 to 12:35 UTC", "at 12:34 to\n12:35 UTC\n");
 	assert_flows(11, 0, "the last 7 minutes", "the last 7\nminutes\n");

@@ -59,6 +59,20 @@ static void test_name(void **state)
 	free(printed);
 }
 
+static void test_sentence(void **state)
+{
+	struct printed p;
+	char *printed;
+
+	(void)state;
+	html_write_sentence(
+		printed_begin(&p), "a<b at 2026-11-15T12:34:21.5Z, x2026-11-15T12:34:21Z");
+	printed = printed_end(&p);
+	assert_string_equal(
+		printed, "a&lt;b at <time>2026-11-15T12:34:21.5Z</time>, x2026-11-15T12:34:21Z");
+	free(printed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -66,6 +80,7 @@ int main(void)
 		cmocka_unit_test(test_characters),
 		cmocka_unit_test(test_no_utf8),
 		cmocka_unit_test(test_name),
+		cmocka_unit_test(test_sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

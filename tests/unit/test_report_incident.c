@@ -1,8 +1,11 @@
 #include "report/incident.h"
 
 #include "base/array.h"
+#include "model/traced_call.h"
 #include "unit.h"
 #include "verdict_rig.h"
+#include <stdlib.h>
+#include <string.h>
 
 static void assert_what(const struct lp_verdict *v, uint32_t incident, const char *expected)
 {
@@ -129,6 +132,37 @@ static void test_steps(void **state)
 	lp_verdict_free(v);
 }
 
+/* The commands of an error that a call returned name its process and its directory. */
+static void test_call_steps(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	const struct lp_traced_call call = {.observer = "fs2",
+		.process = "glusterfsd",
+		.pid = 812,
+		.call = "pwrite64",
+		.file = "/bricks/a b/c1/piece.37",
+		.result = "ENOSPC"};
+	struct incident_steps steps = {0}, relative = {0}, crash = {0};
+	struct lp_suspect *lead = (struct lp_suspect *)incident_lead(v, &v->incidents[0]);
+
+	(void)state;
+	v->incidents[0].cause = "propagated-error";
+	assert_int_equal(traced_calls_add(&lead->calls, &lead->n_calls, &call), 0);
+	incident_steps(v, &v->incidents[0], &steps);
+	assert_string_equal(steps.commands.text, "df -h '/bricks/a b/c1'\ndf -i '/bricks/a b/c1'");
+	free(lead->calls[0].file);
+	lead->calls[0].file = strdup("piece.37");
+	incident_steps(v, &v->incidents[0], &relative);
+	assert_string_equal(relative.commands.text, "df -h\ndf -i");
+	v->incidents[0].cause = "crash";
+	incident_steps(v, &v->incidents[0], &crash);
+	assert_non_null(strstr(crash.text.text, "Its last calls failed with ENOSPC. The file"));
+	incident_steps_release(&steps);
+	incident_steps_release(&relative);
+	incident_steps_release(&crash);
+	lp_verdict_free(v);
+}
+
 /* A name cannot insert a command into the text that an operator copies. */
 static void test_hostile_steps(void **state)
 {
@@ -173,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_warning),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_call_steps),
 		cmocka_unit_test(test_hostile_steps),
 		cmocka_unit_test(test_all_steps),
 	};
