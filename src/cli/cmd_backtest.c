@@ -122,10 +122,14 @@ static int result_print(struct incidents *store, const struct backtest_cli_optio
 /* Files that could not be read, or only in part: the result is that of the rest. */
 static int failures_tell(const struct lp_dataset *ds, struct lp_err *err)
 {
-	for (size_t i = 0; i + 1 < ds->n_failures; i++)
+	if (!ds->n_failures)
+		return 0;
+	for (size_t i = 0; i < ds->n_failures; i++)
 		data_print_once(NULL, ds->failures[i]);
-	return ds->n_failures ? lp_err_set(err, -EBADMSG, "%s", ds->failures[ds->n_failures - 1])
-			      : 0;
+	return lp_err_set(err, -EBADMSG,
+		"%zu file%s could not be read, or only in part: the incidents are those of the "
+		"rest",
+		ds->n_failures, ds->n_failures == 1 ? "" : "s");
 }
 
 static int run(

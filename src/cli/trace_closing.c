@@ -62,8 +62,9 @@ void closing_started(void *ctx, const struct trace_stats *st)
 
 	if (c->quiet)
 		return;
-	fprintf(stderr, "tracing %" PRIu64 " process%s with %s (%s) into %s; Ctrl-C stops\n",
-		st->processes, st->processes == 1 ? "" : "es", c->config->backend->name,
+	fprintf(stderr, "tracing %" PRIu64 " process%s%s with %s (%s) into %s; Ctrl-C stops\n",
+		st->processes, st->processes == 1 ? "" : "es",
+		st->processes ? "" : " so far (waiting for one)", c->config->backend->name,
 		c->config->trace.records ? "records" : "summary",
 		c->config->path ? c->config->path : c->config->dir);
 }
@@ -199,6 +200,11 @@ void closing_print(struct closing *c, const struct trace_stats *st, FILE *out)
 		fputs("\r\033[K", out);
 	list_sort(&c->processes);
 	list_sort(&c->errnos);
+	if (!st->processes) {
+		fprintf(out, "traced nothing: no such process ran\n");
+		print_command(out, config, st->command_status);
+		return;
+	}
 	fprintf(out,
 		"traced %" PRIu64 " process%s with %s for %s: %" PRIu64 " calls, %" PRIu64
 		" of them failed\n",

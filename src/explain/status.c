@@ -227,8 +227,8 @@ static int unknown_short(struct lp_verdict *v, int64_t have_us, int64_t need_us)
 		quantity_format_span((int64_t)v->params.win_size * v->params.step_us, window));
 }
 
-/* " in that time (from T on); the data is from T to T": the selected time, if there is one. Those
- * who mistyped it, or forgot the zone, see it here. */
+/* " in that time (from T on); the data is from T to T": the selected time, if there is one. It
+ * shows a mistyped time, or a forgotten zone. */
 static void add_selected_time(struct strbuf *sb, const struct status_grounds *g)
 {
 	int64_t from_us = g->options->from_us, to_us = g->options->to_us, first_us = 0, last_us = 0;
@@ -239,9 +239,11 @@ static void add_selected_time(struct strbuf *sb, const struct status_grounds *g)
 		return;
 	strbuf_puts(sb, " in that time (");
 	if (from_us)
-		strbuf_printf(sb, "from %s %s", time_format(from_us, from), to_us ? "" : "on");
+		strbuf_printf(sb, "from %s %s",
+			time_format(from_us / US_PER_SEC * US_PER_SEC, from), to_us ? "" : "on");
 	if (to_us)
-		strbuf_printf(sb, "%sto %s", from_us ? "" : "up ", time_format(to_us, to));
+		strbuf_printf(sb, "%sto %s", from_us ? "" : "up ",
+			time_format(to_us / US_PER_SEC * US_PER_SEC, to));
 	strbuf_putc(sb, ')');
 	if (!g->data || lp_dataset_span(g->data, &first_us, &last_us, &err) < 0 || !last_us)
 		return;
@@ -287,7 +289,9 @@ static int judge_nothing(
 	if (have_us < need_us)
 		return unknown_short(v, have_us, need_us);
 	if (!v->n_series)
-		return verdict_unknown(v, "all values are the same: there was no activity");
+		return verdict_unknown(v, "%s",
+			refused ? "all values that have peers are the same: there was no activity"
+				: "all values are the same: there was no activity");
 	return unknown_apart(v, c);
 }
 

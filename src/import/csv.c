@@ -250,8 +250,8 @@ static void source_fill(struct csv_source *s, size_t max_values)
 	}
 }
 
-/* Several values of a component at the same time: usually its name lacks a part that tells it from
- * others, and most of the data is not used. */
+/* Several values of a component at the same time: usually its name lacks a part that distinguishes
+ * it from others, and most of the data is not used. */
 static void warn_replaced(const struct csv_source *s)
 {
 	const struct csv_batcher *b = &s->batcher;

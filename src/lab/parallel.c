@@ -13,7 +13,7 @@ struct parallel {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	unsigned next;	 /* index of the next node */
-	unsigned done;	 /* so many are */
+	unsigned done;	 /* the number of them */
 	unsigned active; /* threads */
 	struct lab_node *last;
 	int r;

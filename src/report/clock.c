@@ -79,6 +79,16 @@ void clock_add_range(
 	strbuf_printf(sb, " %s", style->utc ? "UTC" : to.tm_zone ? to.tm_zone : "");
 }
 
+void clock_add_zone(struct strbuf *sb, const struct clock_style *style, int64_t wall_us)
+{
+	struct tm tm;
+
+	if (style->utc || !parts_of(style, wall_us, &tm) || !tm.tm_zone)
+		strbuf_puts(sb, "UTC");
+	else
+		strbuf_puts(sb, tm.tm_zone);
+}
+
 size_t clock_iso_length(const char *text)
 {
 	static const char form[] = "0000-00-00T00:00:00";

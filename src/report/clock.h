@@ -21,6 +21,9 @@ void clock_add_later(
 void clock_add_range(
 	struct strbuf *sb, const struct clock_style *style, int64_t from_us, int64_t to_us);
 
+/* The zone of a time: "CET", or "UTC". */
+void clock_add_zone(struct strbuf *sb, const struct clock_style *style, int64_t wall_us);
+
 /* The length of a time like "2026-11-15T12:34:21.5Z" at the beginning of a text, if it is the whole
  * word; 0: there is none. */
 size_t clock_iso_length(const char *text);

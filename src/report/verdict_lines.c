@@ -97,12 +97,12 @@ int verdict_nagios_status(const struct lp_verdict *v)
 	return codes[v->status];
 }
 
-/* " since 2026-11-15T12:34:21Z (1m19s)" */
+/* " (since 2026-11-15T12:34:21Z, 1m19s)" */
 static void add_since(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in)
 {
 	char from[TIME_TEXT_MAX], span[QUANTITY_TEXT_MAX];
 
-	strbuf_printf(sb, " (since %s, %s)",
+	strbuf_printf(sb, " (%s %s, %s)", in->ended ? "from" : "since",
 		time_format(in->first_us / US_PER_SEC * US_PER_SEC, from),
 		quantity_format_span(verdict_lasted_us(v, in), span));
 }

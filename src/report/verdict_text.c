@@ -1,6 +1,7 @@
 #include "report/verdict_text.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "explain/cause.h"
 #include "explain/evidence.h"
 #include "model/naming.h"
@@ -109,10 +110,13 @@ static uint32_t listed_of(const struct printer *p, uint32_t n, uint32_t usual)
 	return p->opt.verbose || n <= usual + 1 ? n : usual;
 }
 
-/* A crash is a moment, and nothing that goes on. */
-static bool is_moment(const struct lp_incident *in)
+/* A crash, or a single error that a log has, does not last. */
+static bool is_moment(const struct printer *p, const struct lp_incident *in)
 {
-	return in->cause && !strcmp(in->cause, cause_crash.name);
+	return in->cause &&
+		(!strcmp(in->cause, cause_crash.name) ||
+			(!in->since_before && !in->onset_error_us &&
+				verdict_lasted_us(p->v, in) < US_PER_SEC));
 }
 
 /* ", since 12:34:21 (±1 s), ongoing for 1m19s" */
@@ -121,7 +125,7 @@ static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incid
 	char span[QUANTITY_TEXT_MAX], error[QUANTITY_TEXT_MAX];
 	bool still = verdict_is_still(p->v, in);
 
-	if (is_moment(in)) {
+	if (is_moment(p, in)) {
 		strbuf_puts(sb, " at ");
 		clock_add(sb, &p->opt.clock, in->first_us);
 		return;
@@ -583,6 +587,28 @@ static void print_notes(struct printer *p)
 	}
 }
 
+/* The zone of the times in the reasons, which no other line has. */
+static void print_zone(struct printer *p)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	for (uint32_t i = 0; i < p->v->n_unknown; i++) {
+		for (const char *at = p->v->unknown[i]; (at = strpbrk(at, " (")); at++) {
+			size_t len = clock_iso_length(at + 1);
+			_cleanup_free_ char *text = len ? strndup(at + 1, len) : NULL;
+			int64_t at_us;
+
+			if (!text || time_parse(text, &at_us, NULL) < 0)
+				continue;
+			strbuf_puts(&sb, "Times are in ");
+			clock_add_zone(&sb, &p->opt.clock, at_us);
+			strbuf_putc(&sb, '.');
+			paragraph(p, 0, &sb);
+			return;
+		}
+	}
+}
+
 /* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. What cannot be
  * judged was only read. */
 static void print_checked(struct printer *p)
@@ -590,8 +616,10 @@ static void print_checked(struct printer *p)
 	struct verdict_span span = verdict_span(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	if (!p->v->n_components && !p->v->n_traced)
+	if (!p->v->n_components && !p->v->n_traced) {
+		print_zone(p);
 		return;
+	}
 	strbuf_puts(&sb, verdict_n_judged(p->v) || p->v->n_incidents ? "Checked " : "Read ");
 	verdict_add_checked(&sb, p->v);
 	if (span.end_us > span.start_us) {

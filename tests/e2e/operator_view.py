@@ -61,13 +61,31 @@ def test_empty_time(directory):
     """a time without data: which time that is, and which one the data has"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddr-none-1"), "--since", "2026-11-18 07:00", env={**PLAIN, "TZ": "CET-1"})
     text = " ".join(ran.out.split())
-    check(ran.code == 4 and "in that time (from 2026-11-18T06:00:00Z on); the data is from 2026-11-15T12:3" in text, ran)
+    check(ran.code == 4 and "in that time (from 2026-11-18 07:00:00 on); the data is from 2026-11-15 13:3" in text, ran)
+    check(text.endswith(" Times are in CET."), ran)
 
 
 def test_hung_program(directory):
     """what to do about a program that hangs: on its server, about its threads"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/errors/ddw-pause-1"), env=PLAIN)
     check("  DO    on s3:\n        ps -L -o pid,lwp,stat,wchan:24,etime,comm -C glusterfsd\n" in ran.out, ran)
+
+
+def test_no_space(directory):
+    """what to do about an error of a call: its process and its directory, on its server"""
+    ran = limpet("diagnose", os.path.join(SOURCE, "recordings/errors/ddnew-err-space-1"), env={**PLAIN, "TZ": "CET-1"})
+    check("  DO    on s4:\n        df -h /run/limpet/lab/err1/s4/brick/c2\n        df -i " in ran.out, ran)
+    check("16:25:54 UTC" not in ran.out and "17:25:54.265" in ran.out, ran)
+
+
+def test_warned_once(directory):
+    """a warning about a file is printed once, and not again as an error"""
+    path = os.path.join(directory, "x.csv")
+    with open(path, "w") as f:
+        f.write("time,component,metric,value\n2026-01-01T00:00:00Z,a/disk:x,await,many\n")
+    ran = limpet("diagnose", path, env=PLAIN)
+    check(ran.code == 4 and ran.err.count("'many' is not a number") == 1, ran)
+    check("1 bad row or value was left out" in " ".join(ran.out.split()), ran)
 
 
 def test_group_meant(directory):
@@ -151,7 +169,11 @@ def test_slips(directory):
                         ("behaviour", ("lab", "run", "--plan", "behavior", "-o", directory + "/x", "--list"))):
         bad(2, f"did you mean '{meant}'?", *args)
     ran = limpet("diagnose", "-c", "oss4/disk:lop3", SLOW, env=PLAIN)
-    check(ran.code == 4 and "did you mean 'oss4/disk:loop3'?" in ran.err, ran)
+    check(ran.code == 4 and "did you mean 'oss4/disk:loop3'?" in ran.out and not ran.err, ran)
+    ran = limpet("diagnose", "-c", "oss4/disk:nvme7n1", SLOW, env=PLAIN)
+    check("there are oss4/disk:loop3, " in " ".join(ran.out.split()), ran)
+    bad(2, "no format and no file 'csvv'; did you mean 'csv'?", "import", "csvv", "x", "-o", directory)
+    bad(2, "options stand after the command", "--jsno")
     bad(2, "there are oss1/disk:loop0, ", "show", "-c", "something/else", SLOW)
 
 

@@ -31,7 +31,7 @@ static void test_handed_on(void **state)
 		"2027-01-15T08:00:10Z");
 	rig_tells(f,
 		"dd (pid 900) on c1: write on /mnt/x failed with ENOSPC at "
-		"2027-01-15T08:00:10.25Z, 0.250 s later");
+		"2027-01-15T08:00:10.25Z, 250 ms later");
 	assert_non_null(strstr(f->advice, "df -i"));
 	assert_int_equal(f->first_us, rig_ns(10) / 1000);
 	assert_int_equal(f->last_us, rig_ns(10.25) / 1000);

@@ -265,7 +265,7 @@ static void test_felt(void **state)
 		sure[felt] = rig_only(&rig)->confidence;
 		if (felt)
 			rig_tells(rig_only(&rig),
-				"c waited 5s for an answer of 10.0.0.1:80 meanwhile");
+				"c waited 5 s for an answer of 10.0.0.1:80 meanwhile");
 		semantic_rig_release(&rig);
 	}
 	assert_true(sure[1] > sure[0]);

@@ -38,11 +38,11 @@ static void test_hung(void **state)
 	f = rig_only(&rig);
 	rig_expect(f, "s3/sys:glusterfsd", "server-hung");
 	assert_true(f->confidence > 0.8);
-	rig_tells(
-		f, S3 " did not answer the last request of c1 for 50s, since 2027-01-15T08:00:10Z");
 	rig_tells(f,
-		"thread 900 of dd (pid 900) on c1 has been in write on /mnt/x since "
-		"2027-01-15T08:00:10.5Z and did not come back (49s); 2 calls of 2 clients hung in "
+		S3 " did not answer the last request of c1 for 50 s, since 2027-01-15T08:00:10Z");
+	rig_tells(f,
+		"dd (pid 900) on c1 has been in write on /mnt/x since "
+		"2027-01-15T08:00:10.5Z and did not come back (49 s); 2 calls of 2 clients hung in "
 		"this way");
 	semantic_rig_release(&rig);
 }
@@ -257,7 +257,7 @@ static void test_told_again(void **state)
 	app_hangs(10.5, 40, true);
 	app_hangs(10.5, 45, false);
 	semantic_run(&rig);
-	rig_tells(rig_only(&rig), "was in write on /mnt/x from 2027-01-15T08:00:10.5Z on (45s)");
+	rig_tells(rig_only(&rig), "was in write on /mnt/x from 2027-01-15T08:00:10.5Z on (45 s)");
 	assert_int_equal(rig_only(&rig)->n, 1);
 	semantic_rig_release(&rig);
 }

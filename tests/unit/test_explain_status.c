@@ -152,7 +152,7 @@ static void test_nothing_there(void **state)
 	(void)state;
 	check(four, &(struct lp_diagnose_options){.to_us = 1}, LP_STATUS_UNKNOWN,
 		"there is nothing to compare in that time (up to "
-		"1970-01-01T00:00:00.000001Z)");
+		"1970-01-01T00:00:00Z)");
 	check(four,
 		&(struct lp_diagnose_options){
 			.from_us = INT64_C(4000000000000000), .to_us = INT64_C(4000000060000000)},

@@ -57,6 +57,10 @@ static void test_nagios(void **state)
 		"2011-04-17T03:52:30Z, 8h08m) and 2 more | incidents=3;;0;0 warnings=0;0;;0 "
 		"unjudged=0;;;0 components=24;;;0\nfs3: disk sdc does no work"));
 	free(text);
+	v->incidents[0].ended = true;
+	text = print(v, verdict_print_nagios);
+	assert_non_null(strstr(text, "was slow, 4.1x its peers (from 2011-04-17T03:52:30Z, "));
+	free(text);
 	assert_int_equal(verdict_nagios_status(v), 2);
 	v->status = LP_STATUS_UNKNOWN;
 	assert_int_equal(verdict_nagios_status(v), 3);
