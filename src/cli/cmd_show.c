@@ -430,11 +430,12 @@ extern const struct command command_show;
 const struct command command_show = {
 	.name = "show",
 	.summary = "list the contents of data, or print its values",
-	.usage = "[OPTION...] DATA...",
+	.usage = "[OPTION...] [DATA...]",
 	.description =
 
 		"DATA is an archive, a directory of archives, or anything that limpet imports (a "
 		"sysstat file, CSV). Several of them are put on one time grid.\n\n"
+		"Without DATA it reads the archives in this directory, or in /var/lib/limpet. "
 		"Without --metric or --values it lists observers with their time spans and gaps, "
 		"components with their stable names, and the means of the most important metrics. "
 		"With them it prints values: one line per time and component, or CSV or JSON.\n\n"

@@ -187,7 +187,7 @@ extern const struct command command_topology;
 const struct command command_topology = {
 	.name = "topology",
 	.summary = "show peer groups and attributes, check or suggest a topology file",
-	.usage = "[OPTION...] DATA...",
+	.usage = "[OPTION...] [DATA...]",
 	.description =
 
 		"Shows the peer groups, their components and what the topology file says about "

@@ -67,6 +67,12 @@ struct watch {
 	char last[512]; /* the last output, if there is no screen */
 };
 
+/* How much of the existing data it begins with. */
+static int64_t past_us(const struct watch *w)
+{
+	return w->opt->past_us ? w->opt->past_us : PAST_US;
+}
+
 static void watch_release(struct watch *w)
 {
 	lp_verdict_free(w->verdict);
@@ -126,6 +132,17 @@ static int verdict_draw(const struct watch *w, unsigned rows, int64_t now_us)
 	return r;
 }
 
+/* There is no recent data yet. */
+static void wait_print(const struct watch *w)
+{
+	char span[QUANTITY_TEXT_MAX];
+
+	quantity_format_span(past_us(w), span);
+	printf("Waiting for data of the last %s or newer ...\n", span);
+	flow_print_line(
+		stdout, "('limpet diagnose %s' judges all data; --past begins earlier)", w->dir);
+}
+
 static int screen_draw(struct watch *w, int64_t now_us)
 {
 	int r = 0;
@@ -136,7 +153,7 @@ static int screen_draw(struct watch *w, int64_t now_us)
 	if (w->verdict)
 		r = verdict_draw(w, screen_rows() - 2, now_us);
 	else
-		puts("Waiting for data ...");
+		wait_print(w);
 	fflush(stdout);
 	return r;
 }
@@ -172,8 +189,6 @@ static int line_draw(struct watch *w, int64_t now_us)
 
 static int feed_begin(struct watch *w, struct lp_err *err)
 {
-	int64_t past_us = w->opt->past_us ? w->opt->past_us : PAST_US;
-
 	lp_verdict_free(w->verdict);
 	w->verdict = NULL;
 	feed_free(w->feed);
@@ -181,7 +196,7 @@ static int feed_begin(struct watch *w, struct lp_err *err)
 	w->feeding = (struct feed_options){.dir = w->dir,
 		.diagnose = &w->how,
 		.clocks = &w->clocks,
-		.from_us = clock_us(CLOCK_REALTIME) - past_us,
+		.from_us = clock_us(CLOCK_REALTIME) - past_us(w),
 		.warn = &w->warn};
 	return feed_new(&w->feeding, &w->feed, err);
 }

@@ -17,14 +17,17 @@ const char help_about[] =
 const char help_names[] =
 	"A component, the thing that is compared, is called observer/kind:name: oss3/disk:sdb is "
 	"the disk sdb as the server oss3 sees it. Its metrics (await, %util, rxbyt, cwnd, ...) are "
-	"computed when data is read; 'limpet help metrics' lists them. Times are ISO 8601 in UTC.";
+	"computed when data is read; 'limpet help metrics' lists them. A verdict has local times "
+	"(TZ, "
+	"--utc); JSON, CSV and lists have ISO 8601 in UTC.";
 
 const struct exit_code exit_codes[] = {
-	{EXIT_HEALTHY, "all is well"},
-	{EXIT_SUSPECTS, "suspects were found"},
+	{EXIT_HEALTHY, "nothing is wrong (warnings do not count)"},
+	{EXIT_SUSPECTS, "something is slow, failing or missing"},
 	{EXIT_USAGE, "wrong usage or bad input (its intact part was used)"},
 	{EXIT_INTERNAL, "internal failure"},
-	{EXIT_UNKNOWN, "cannot tell: no suspects, but not everything could be judged"},
+	{EXIT_UNKNOWN,
+		"cannot tell: nothing is known to be wrong, but not everything could be judged"},
 	{0, NULL},
 };
 

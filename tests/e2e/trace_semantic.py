@@ -326,7 +326,7 @@ def test_hang(directory):
         out = experiment(directory, mode, "none", 7, then=stop)
         check(diagnose(out) == [], "thirty seconds are not over")
         expect(out, "server-hung", "7777 did not answer the last request of cli",
-               "of python3 ", "in recvfrom on tcp ", options=("--hang-after", "4s"))
+               "python3 (pid ", "in recvfrom on tcp ", options=("--hang-after", "4s"))
 
 
 def test_no_fault(directory):
