@@ -1,6 +1,7 @@
 #include "report/verdict_evidence.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "explain/evidence.h"
 #include "model/metric_role.h"
 #include "model/naming.h"
@@ -20,6 +21,7 @@
 #define POINTS_LEAST 4
 #define WIDE 100      /* plots are longer from this many columns on */
 #define LIKE_LOAD 1.5 /* a load this close to that of the peers explains nothing */
+#define NAME_LEAST 16 /* characters of a function that are always printed */
 #define FUNCTIONS 3   /* per metric, unless all rows are wanted */
 
 struct row {
@@ -279,20 +281,41 @@ static void print_plot(FILE *out, const struct table *t, const struct lp_finding
 		sparkline_print(out, own, n, 0, top, t->style->utf8);
 }
 
+/* Print a name; in a narrow line without its middle. */
+static void print_cut(FILE *out, const char *name, size_t width)
+{
+	size_t len = strlen(name), tail = (width - strlen("...")) / 2;
+	size_t head = width - strlen("...") - tail;
+	_cleanup_free_ char *start = NULL;
+
+	/* Bytes of a character in another alphabet are not separated. */
+	if (len <= width || flow_text_width(name) != len) {
+		flow_print_safe(out, name);
+		return;
+	}
+	start = strndup(name, head);
+	flow_print_safe(out, start ? start : "");
+	fputs("...", out);
+	flow_print_safe(out, name + len - tail);
+}
+
 /* Print the share of a function in the difference, and its name, which may be as long as the line
  * is: in a narrow one without its image. */
 static void print_function(FILE *out, const struct table *t, const struct lp_dimension *d)
 {
 	size_t used = t->style->indent + t->label + t->own + t->peers + t->ratio + 14;
 	const char *image = strchr(d->name, ':'), *function = image ? strchr(image + 1, ':') : NULL;
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	fprintf(out, "  %3.0f%%  ", 100 * d->share);
-	if (function && t->style->max && used + flow_text_width(d->name) > t->style->width) {
-		fprintf(out, "%.*s", (int)(image - d->name), d->name);
-		flow_print_safe(out, function);
-	} else {
+	if (!t->style->max || used + flow_text_width(d->name) <= t->style->width) {
 		flow_print_safe(out, d->name);
+		return;
 	}
+	strbuf_printf(&sb, "%.*s%s", function ? (int)(image - d->name) : (int)strlen(d->name),
+		d->name, function ? function : "");
+	print_cut(out, sb.text ? sb.text : "",
+		t->style->width > used + NAME_LEAST ? t->style->width - used : NAME_LEAST);
 }
 
 static void print_padded(FILE *out, const char *text, size_t width, bool right)

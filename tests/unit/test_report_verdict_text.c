@@ -261,6 +261,37 @@ static void test_said(void **state)
 	lp_verdict_free(v);
 }
 
+/* The name of a function is cut in the middle where the line is too short, and whole with -v. */
+static void test_long_function(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	struct lp_finding *f = &v->findings[incident_lead(v, &v->incidents[0])->findings[0]];
+	char *text;
+
+	(void)state;
+	v->dimensions = calloc(1, sizeof(*v->dimensions));
+	v->n_dimensions = 1;
+	v->dimensions[0] =
+		(struct lp_dimension){.name = strdup("glusterfsd:kernel:finish_task_switch_"
+						     "of_another_thread.isra.0"),
+			.share = .2,
+			.own = 17.5,
+			.peers = .375};
+	f->first_dimension = 0;
+	f->n_dimensions = 1;
+	text = print(v, NULL);
+	assert_contains(text, "  20%  glusterfsd:finis");
+	assert_contains(text, ".isra.0\n");
+	assert_contains(text, "...");
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= 80);
+	free(text);
+	text = print(v, &(struct verdict_text_options){.verbose = true});
+	assert_contains(text, ":kernel:finish_task_switch_of_another_thread.isra.0\n");
+	free(text);
+	lp_verdict_free(v);
+}
+
 /* Missing data comes first, then what was compared. */
 static void test_unknown(void **state)
 {
@@ -518,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_compared),
 		cmocka_unit_test(test_undecided),
 		cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_long_function),
 		cmocka_unit_test(test_said),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_unknown_beside_suspects),
