@@ -127,14 +127,15 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	n = file_pread_full(fd, head, sizeof(head), 0);
 	if (n > 0)
-		n_plain = unpack_head(head, (size_t)n, plain, sizeof(plain));
+		n_plain = unpack_head_of(fd, plain, sizeof(plain));
 	if (n_plain) {
 		memcpy(head, plain, n_plain);
 		n = (ssize_t)n_plain;
 	}
 	if (n_plain >= 4 && !memcmp(head, "\x89LPA", 4))
 		return lp_err_set(err, -EINVAL,
-			"%s is a compressed archive: archives are read as they are, unpack it",
+			"%s is a compressed archive: unpack it first (limpet compresses archives "
+			"itself)",
 			path);
 	if (n == -ESPIPE)
 		return lp_err_set(err, -EINVAL, "cannot read %s: it is not a regular file", path);
@@ -261,8 +262,8 @@ static int dataset_add_entry(
 		if (errno != ENOENT && errno != ELOOP) /* broken links */
 			r = lp_err_sys(&here, -errno, "cannot read %s", path);
 	} else if (S_ISDIR(st.st_mode) && depth >= DEPTH_MAX) {
-		r = lp_err_set(
-			&here, -ELOOP, "%s: %d directories deep is too deep", path, DEPTH_MAX);
+		r = lp_err_set(&here, -ELOOP, "%s: limpet does not look deeper than %d directories",
+			path, DEPTH_MAX);
 	} else if (S_ISDIR(st.st_mode)) {
 		r = dataset_enter(ds, &st, &here);
 		if (r > 0)

@@ -236,6 +236,20 @@ size_t unpack_head(const unsigned char *head, size_t n,
 	return size - s.n_out;
 }
 
+size_t unpack_head_of(int fd, unsigned char *ret, size_t size)
+{
+	/* zstd returns nothing before the end of a block, which has up to 128 KiB. */
+	_cleanup_free_ unsigned char *packed = NULL;
+	unsigned char magic[8];
+	ssize_t n = file_pread_full(fd, magic, sizeof(magic), 0);
+
+	if (n <= 0 || !packing_of(magic, (size_t)n))
+		return 0;
+	packed = malloc(BUFFER_BYTES);
+	n = packed ? file_pread_full(fd, packed, BUFFER_BYTES, 0) : 0;
+	return n > 0 ? unpack_head(packed, (size_t)n, ret, size) : 0;
+}
+
 /* A file being unpacked. */
 struct unpacking {
 	const char *path;

@@ -36,6 +36,10 @@ int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err)
  * fit; 0 if it cannot be unpacked. */
 size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size);
 
+/* The same for an open file, which need not be compressed. It reads as much of the file as its
+ * compression needs for the first bytes. */
+size_t unpack_head_of(int fd, unsigned char *ret, size_t size);
+
 /* The length of a path without .gz, .xz, .zst. */
 size_t unpack_stem(const char *path);
 

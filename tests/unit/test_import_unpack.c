@@ -53,6 +53,18 @@ static size_t pack(int how, const void *data, size_t n, unsigned char *out, size
 	return n;
 }
 
+/* The beginning of the file is that of `text`. */
+static void check_head(const char *text)
+{
+	int fd = open(path, O_RDONLY);
+	unsigned char head[100];
+
+	assert_true(fd >= 0);
+	assert_int_equal(unpack_head_of(fd, head, sizeof(head)), sizeof(head));
+	assert_memory_equal(head, text, sizeof(head));
+	close(fd);
+}
+
 static void check_holds(const char *text, size_t n)
 {
 	struct lp_err err = {0};
@@ -87,6 +99,7 @@ static void test_all(void **state)
 
 		put(packed, len, false);
 		check_holds(text, n);
+		check_head(text);
 		put(packed, len, true);
 		check_holds(text, 2 * n);
 		unlink(path);
@@ -170,6 +183,36 @@ static void test_stem(void **state)
 	assert_int_equal(unpack_stem(".gz"), 3);
 }
 
+/* Text whose first block is larger compressed than what is read to recognise a file. */
+static void test_large_blocks(void **state)
+{
+	enum { SIZE = 300000 };
+	char *text = malloc(SIZE);
+	unsigned char *packed = malloc(2 * SIZE);
+	unsigned seed = 1;
+	int fd;
+
+	(void)state;
+	assert_non_null(text);
+	assert_non_null(packed);
+	for (size_t i = 0; i < SIZE; i++) {
+		seed = seed * 1103515245 + 12345;
+		text[i] = (char)('0' + (seed >> 16) % 10);
+	}
+	for (int how = 0; how < 3; how++) {
+		put(packed, pack(how, text, SIZE, packed, 2 * SIZE), false);
+		check_head(text);
+		unlink(path);
+	}
+	put(text, SIZE, false); /* not compressed */
+	fd = open(path, O_RDONLY);
+	assert_int_equal(unpack_head_of(fd, packed, 100), 0);
+	close(fd);
+	unlink(path);
+	free(text);
+	free(packed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_lines_are_kept),
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_stem),
+		cmocka_unit_test(test_large_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
