@@ -96,7 +96,7 @@ static int jobs_add_target(void *ctx, const struct tree_match *m)
 	if (!tree_path(j->pattern, m, path, sizeof(path)) ||
 		procfile_open(&f, j->config->root, path, NULL) < 0)
 		return 0;
-	p = procfile_read(&f, NULL) == 0 ? f.text : "";
+	p = procfile_read_records(&f, NULL) == 0 ? f.text : "";
 	while (lustre_parse_job(&p, &found)) {
 		struct job *job = jobs_find(j, found.name);
 

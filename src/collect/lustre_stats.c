@@ -93,6 +93,9 @@ static bool scan_bucket(const char **p, uint64_t *ret)
 	return true;
 }
 
+/* No server does so many I/Os; sums of such counts fit into 64 bits. */
+#define COUNT_MAX (UINT64_C(1) << 48)
+
 /* A line of a histogram: bucket, reads, writes. */
 static bool parse_bucket(
 	const char *p, uint64_t *ret_end, uint64_t *ret_reads, uint64_t *ret_writes)
@@ -108,7 +111,7 @@ static bool parse_bucket(
 	if (*bar != '|')
 		return false;
 	p = bar + 1;
-	return scan_u64(&p, ret_writes) && *ret_reads < UINT32_MAX && *ret_writes < UINT32_MAX;
+	return scan_u64(&p, ret_writes) && *ret_reads < COUNT_MAX && *ret_writes < COUNT_MAX;
 }
 
 /* Move to the line after the one that begins with `title`. */
@@ -132,10 +135,11 @@ unsigned lustre_parse_brw_times(const char *text, int64_t *ret_ios, int64_t *ret
 		return 0;
 	while (parse_bucket(p, &end, &reads, &writes)) {
 		/* The bucket "8:" has times from 4 to 8 ms; "1:" has all below. */
-		uint64_t more = (reads + writes) * (3 * end > 2 ? 3 * end : 2);
+		uint64_t more, each = 3 * end > 2 ? 3 * end : 2;
 
 		ios += reads + writes;
-		if (__builtin_add_overflow(quarters, more, &quarters) || quarters > INT64_MAX)
+		if (__builtin_mul_overflow(reads + writes, each, &more) ||
+			__builtin_add_overflow(quarters, more, &quarters) || quarters > INT64_MAX)
 			return 0;
 		if (!scan_line(&p))
 			break;
@@ -192,7 +196,8 @@ unsigned lustre_parse_rpc_stats(const char *text, struct lustre_rpc *ret)
 	return found + 2;
 }
 
-/* The word after "NAME:"; false if it is another line, or the word is too long for a name. */
+/* The word after "NAME:", without quotes; false if it is another line, or the word is too long for
+ * a name. */
 static bool line_word(const char *line, const char *name, char ret[PARSE_NAME_MAX + 1])
 {
 	const char *p = line + strspn(line, " \t"), *word;
@@ -201,7 +206,13 @@ static bool line_word(const char *line, const char *name, char ret[PARSE_NAME_MA
 	if (strncmp(p, name, strlen(name)) != 0)
 		return false;
 	p += strlen(name);
-	if (!scan_word(&p, &word, &len) || len > PARSE_NAME_MAX)
+	if (!scan_word(&p, &word, &len))
+		return false;
+	if (len >= 2 && word[0] == '"' && word[len - 1] == '"') {
+		word++;
+		len -= 2;
+	}
+	if (len > PARSE_NAME_MAX)
 		return false;
 	memcpy(ret, word, len);
 	ret[len] = '\0';
@@ -249,6 +260,8 @@ unsigned lustre_parse_import(const char *text, struct lustre_import *ret)
 	do
 		found += import_line(p, ret, &state_known);
 	while (scan_line(&p));
+	if (!strcmp(ret->nid, "<none>"))
+		ret->nid[0] = '\0';
 	return state_known ? found : 0;
 }
 
@@ -265,20 +278,58 @@ static int64_t brace_number(const char *line, const char *key)
 	return scan_u64(&at, &value) && value < INT64_MAX / 4 ? (int64_t)value : 0;
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* One line of a job: " read_bytes: { samples: 10, unit: bytes, min: 4096, max: 4096, sum: 40960 }".
- * For reads and writes limpet uses the bytes, for other operations their number. The times of reads
- * and writes ("read:") are on separate lines. */
+ * For reads and writes limpet uses the bytes, for other operations their number. "read:" is the
+ * time of reads; in versions before 2.5 it is their bytes. */
 static void job_line(const char *line, struct lustre_job *job)
 {
 	const char *p = line + strspn(line, " \t");
+	size_t len = strcspn(p, "\n");
+	bool reads = begins(p, "read_bytes:"), writes = begins(p, "write_bytes:");
 
-	if (!strncmp(p, "read_bytes:", 11))
+	if (begins(p, "read:") || begins(p, "write:")) {
+		if (!memmem(p, len, "unit: bytes", 11))
+			return;
+		reads = *p == 'r';
+		writes = *p == 'w';
+	}
+	if (reads)
 		job->values[LUSTRE_JOB_RD_BYTES] += brace_number(p, "sum:");
-	else if (!strncmp(p, "write_bytes:", 12))
+	if (writes)
 		job->values[LUSTRE_JOB_WR_BYTES] += brace_number(p, "sum:");
-	else if (!strncmp(p, "read:", 5) || !strncmp(p, "write:", 6))
-		return;
 	job->values[LUSTRE_JOB_OPS] += brace_number(p, "samples:");
+}
+
+/* Copy a job's name. Since 2.15 the kernel prints unusual characters as "\x20". Control characters
+ * stay in that form. */
+static void job_name(char ret[PARSE_NAME_MAX + 1], const char *at, size_t len)
+{
+	size_t n = 0;
+
+	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))
+		len--;
+	for (const char *end = at + len; at < end && n < PARSE_NAME_MAX; at++) {
+		char digits[3] = {0};
+		int64_t byte;
+
+		if (end - at >= 4 && at[0] == '\\' && at[1] == 'x') {
+			memcpy(digits, at + 2, 2);
+			if (parse_hex(digits, &byte) && byte >= ' ' && byte != 0x7f) {
+				ret[n++] = (char)byte;
+				at += 3;
+				continue;
+			}
+		}
+		ret[n++] = *at;
+	}
+	if (!n)
+		ret[n++] = '-';
+	ret[n] = '\0';
 }
 
 #define JOB_BEGIN "- job_id:"
@@ -295,17 +346,13 @@ static bool find_job(const char **p)
 bool lustre_parse_job(const char **p, struct lustre_job *ret)
 {
 	const char *at;
-	size_t len;
 
 	if (!find_job(p))
 		return false;
 	at = *p + strlen(JOB_BEGIN);
 	at += strspn(at, " \t\"");
-	len = strcspn(at, "\"\n");
-	while (len && (at[len - 1] == ' ' || at[len - 1] == '\t'))
-		len--;
 	*ret = (struct lustre_job){0};
-	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(len ? len : 1), len ? at : "-");
+	job_name(ret->name, at, strcspn(at, "\"\n"));
 	while (scan_line(p) && **p == ' ')
 		job_line(*p, ret);
 	return true;

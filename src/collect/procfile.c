@@ -67,7 +67,7 @@ static int procfile_grow(struct procfile *f)
  * reading a short file. */
 #define PIECE_CERTAINLY_LAST 3072
 
-static int procfile_fill(struct procfile *f)
+static int procfile_fill(struct procfile *f, bool to_end)
 {
 	f->len = 0;
 	for (;;) {
@@ -80,7 +80,7 @@ static int procfile_fill(struct procfile *f)
 		if (n == 0)
 			break;
 		f->len += (size_t)n;
-		if (n < PIECE_CERTAINLY_LAST)
+		if (n < PIECE_CERTAINLY_LAST && !to_end)
 			break;
 		if (f->len == f->cap - 1) {
 			int r = procfile_grow(f);
@@ -93,18 +93,28 @@ static int procfile_fill(struct procfile *f)
 	return 0;
 }
 
-int procfile_read(struct procfile *f, struct lp_err *err)
+static int procfile_load(struct procfile *f, bool to_end, struct lp_err *err)
 {
 	int r = 0;
 
 	if (f->generation != f->root->generation)
 		r = procfile_connect(f, err);
 	if (r == 0) {
-		r = procfile_fill(f);
+		r = procfile_fill(f, to_end);
 		if (r < 0)
 			lp_err_sys(err, r, "cannot read %s%s", f->root->dir, f->path);
 	}
 	return r;
+}
+
+int procfile_read(struct procfile *f, struct lp_err *err)
+{
+	return procfile_load(f, false, err);
+}
+
+int procfile_read_records(struct procfile *f, struct lp_err *err)
+{
+	return procfile_load(f, true, err);
 }
 
 void procfile_close(struct procfile *f)

@@ -35,6 +35,10 @@ int procfile_open(
 /* Read the file again from the start. */
 int procfile_read(struct procfile *f, struct lp_err *err);
 
+/* The same for a file whose records have many lines each, such as job_stats. The kernel does not
+ * divide a record, so that any piece of the file may be short, and not only the last one. */
+int procfile_read_records(struct procfile *f, struct lp_err *err);
+
 void procfile_close(struct procfile *f);
 
 /* Scanners for /proc text; all stop at the end of the line. */

@@ -83,6 +83,7 @@ static void test_clients(void **state)
 	run_assert_names(&r, "work-OST0000 work-OST0001");
 	assert_int_equal(run_value(&r, "work-OST0000", "wr_rpcs", 1), 101);
 	assert_int_equal(run_value(&r, "work-OST0000", "connected", 1), 1); /* IDLE */
+	run_assert_label(&r, "work-OST0000", "nid", "10.0.0.11@o2ib");
 	run_close(&r);
 }
 

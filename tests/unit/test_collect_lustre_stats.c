@@ -1,6 +1,7 @@
 #include "collect/lustre_stats.h"
 #include "unit.h"
 #include <limpet/batch.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { OPS, BYTES, US, N };
@@ -65,6 +66,13 @@ static void test_brw(void **state)
 	assert_int_equal(lustre_parse_brw_times("nothing of this", &ios, &ms), 0);
 	assert_int_equal(lustre_parse_brw_times("I/O time (1/1000s)\n\n", &ios, &ms), 2);
 	assert_int_equal(ios, 0);
+	/* More I/Os than fit into 32 bits, after some months. */
+	assert_int_equal(lustre_parse_brw_times("I/O time (1/1000s)   ios % cum % | ios\n"
+						"4:  5000000000 9 9   |  1 0 0\n8: 1 0 0 | 0 0 0\n",
+				 &ios, &ms),
+		2);
+	assert_int_equal(ios, INT64_C(5000000002));
+	assert_int_equal(ms, INT64_C(15000000009));
 }
 
 static void test_client(void **state)
@@ -91,6 +99,14 @@ static void test_client(void **state)
 	assert_int_equal(import.timeouts, 2);
 	assert_int_equal(import.attempts, LP_MISSING);
 	assert_int_equal(lustre_parse_import("timeouts: 2\n", &import), 0); /* no state */
+	/* Since 2.13 in quotes. */
+	lustre_parse_import("    state: FULL\n       failover_nids: [ \"10.0.0.1@tcp\" ]\n"
+			    "       nids_stats:\n          \"10.0.0.1@tcp\": { connects: 7 }\n"
+			    "       current_connection: \"10.0.0.2@tcp\"\n",
+		&import);
+	assert_string_equal(import.nid, "10.0.0.2@tcp");
+	lustre_parse_import("    state: NEW\n       current_connection: \"<none>\"\n", &import);
+	assert_string_equal(import.nid, "");
 }
 
 static void test_recovery(void **state)
@@ -123,6 +139,54 @@ static void test_jobs(void **state)
 	assert_string_equal(j.name, "b");
 	assert_int_equal(j.values[LUSTRE_JOB_WR_BYTES], 7);
 	assert_false(lustre_parse_job(&p, &j));
+}
+
+/* The first job of `text`. */
+static struct lustre_job job_of(const char *text)
+{
+	struct lustre_job j;
+
+	assert_true(lustre_parse_job(&text, &j));
+	return j;
+}
+
+/* Since 2.15 unusual characters are in hexadecimal. */
+static void test_job_names(void **state)
+{
+	static const char *const names[][2] = {
+		{"\"my\\x20job\\x5C.1\"", "my job\\.1"},
+		{"\"a\\x0Ab\\x7F\"", "a\\x0Ab\\x7F"}, /* control characters stay as they are */
+		{"\"a\\x2\"", "a\\x2"},
+		{"\"a\\xzz\"", "a\\xzz"},
+		{"\"user:4711\"", "user:4711"},
+		{"\"\"", "-"},
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "- job_id:          %s\n", names[i][0]);
+		assert_string_equal(job_of(text).name, names[i][1]);
+	}
+}
+
+static void test_job_lines(void **state)
+{
+	struct lustre_job j;
+
+	(void)state;
+	/* 2.15: bytes and times, with squares and a histogram. */
+	j = job_of("- job_id: a\n  read_bytes: { samples: 4, unit: bytes, min: 1, max: 9, sum: 20, "
+		   "sumsq: 999, hist: { 4: 1, 8: 3 } }\n"
+		   "  read: { samples: 4, unit: usecs, min: 1, max: 9, sum: 77, sumsq: 999 }\n");
+	assert_int_equal(j.values[LUSTRE_JOB_RD_BYTES], 20);
+	assert_int_equal(j.values[LUSTRE_JOB_OPS], 4);
+	/* 2.4: the same name is that of bytes. */
+	j = job_of("- job_id: a\n  read: { samples: 2, unit: bytes, min: 1, max: 9, sum: 10 }\n"
+		   "  write: { samples: 1, unit: bytes, min: 5, max: 5, sum: 5 }\n");
+	assert_int_equal(j.values[LUSTRE_JOB_RD_BYTES], 10);
+	assert_int_equal(j.values[LUSTRE_JOB_WR_BYTES], 5);
+	assert_int_equal(j.values[LUSTRE_JOB_OPS], 3);
 }
 
 static void test_lnet(void **state)
@@ -159,6 +223,8 @@ int main(void)
 		cmocka_unit_test(test_client),
 		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_job_names),
+		cmocka_unit_test(test_job_lines),
 		cmocka_unit_test(test_lnet),
 	};
 

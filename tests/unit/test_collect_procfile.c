@@ -2,6 +2,16 @@
 
 #include "collect_run.h"
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How many bytes one read returns at most; 0: as many as there are. */
+static size_t piece;
+
+ssize_t pread(int fd, void *buf, size_t nbytes, off_t offset)
+{
+	return syscall(SYS_pread64, fd, buf, piece && piece < nbytes ? piece : nbytes, offset);
+}
 
 static void assert_u64(const char *text, uint64_t want, const char *rest)
 {
@@ -78,12 +88,34 @@ static void test_reads_anew_and_moves_on(void **state)
 	tree_remove(dir);
 }
 
+/* The kernel returns job_stats one job at a time, if two do not fit into a page. */
+static void test_long_records(void **state)
+{
+	char text[3 * 2200 + 1], dir[PATH_MAX];
+	struct proc_root root = {.dir = dir};
+	struct procfile f;
+
+	(void)state;
+	tree_make(dir);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	tree_put(dir, "proc/x", text);
+	assert_int_equal(procfile_open(&f, &root, "/proc/x", NULL), 0);
+	piece = 2200;
+	assert_int_equal(procfile_read_records(&f, NULL), 0);
+	piece = 0;
+	assert_int_equal(f.len, sizeof(text) - 1);
+	procfile_close(&f);
+	tree_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scan_u64),
 		cmocka_unit_test(test_scan_words_and_lines),
 		cmocka_unit_test(test_reads_anew_and_moves_on),
+		cmocka_unit_test(test_long_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
