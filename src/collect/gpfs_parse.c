@@ -83,7 +83,7 @@ static void nsd_names(const char *p, struct gpfs_nsd *nsd)
 	size_t n_key, n_value;
 
 	while (scan_pair(&p, &key, &n_key, &value, &n_value)) {
-		if (key_is(key, n_key, "_d_"))
+		if (key_is(key, n_key, "_d_") && !key_is(value, n_value, "-"))
 			copy_name(nsd->name, value, n_value);
 		else if (key_is(key, n_key, "_dev_"))
 			copy_name(nsd->device, value, n_value);
@@ -129,7 +129,8 @@ bool gpfs_parse_fs(const char **p, struct gpfs_fs *ret)
 		for (unsigned i = 0; i < GPFS_FS_N; i++)
 			ret->values[i] = LP_MISSING;
 		while (scan_pair(&at, &key, &n_key, &value, &n_value)) {
-			if (key_is(key, n_key, "_fs_"))
+			/* "-" where no file system is mounted. */
+			if (key_is(key, n_key, "_fs_") && !key_is(value, n_value, "-"))
 				copy_name(ret->name, value, n_value);
 			for (unsigned i = 0; i < GPFS_FS_N; i++) {
 				if (key_is(key, n_key, keys[i]))
@@ -142,23 +143,27 @@ bool gpfs_parse_fs(const char **p, struct gpfs_fs *ret)
 	return false;
 }
 
+/* No node does so many I/Os; a double still represents such a number exactly. */
+#define COUNT_MAX (UINT64_C(1) << 48)
+
 /* "_L_ 1.1 10.0 _NL_ 4826": a range of times in ms, and the number of I/Os in it. */
 static bool rhist_line(const char *p, double *ret_ms, double *ret_n)
 {
 	const char *key, *low, *high, *number;
+	double from, to;
 	size_t n_key, n;
 	uint64_t count;
 
 	if (!scan_word(&p, &key, &n_key) || !key_is(key, n_key, "_L_") ||
 		!scan_word(&p, &low, &n) || !scan_word(&p, &high, &n) ||
 		!scan_word(&p, &key, &n_key) || !key_is(key, n_key, "_NL_") ||
-		!scan_word(&p, &number, &n) || !scan_u64(&number, &count) || count > UINT32_MAX)
+		!scan_word(&p, &number, &n) || !scan_u64(&number, &count) || count > COUNT_MAX)
 		return false;
+	from = strtod(low, NULL);
+	to = strtod(high, NULL);
 	*ret_n = (double)count;
-	*ret_ms = (strtod(low, NULL) + strtod(high, NULL)) / 2;
-	/* The last range is open. */
-	if (!(*ret_ms >= 0 && *ret_ms < 1e9))
-		*ret_ms = strtod(low, NULL);
+	/* The last range is open: its end is 0. */
+	*ret_ms = to > from && to < 1e9 ? (from + to) / 2 : from;
 	return *ret_ms >= 0 && *ret_ms < 1e9;
 }
 

@@ -1,4 +1,5 @@
 #include "base/time.h"
+#include "collect/gpfs_parse.h"
 #include "collect/program.h"
 #include "collect_run.h"
 #include <errno.h>
@@ -119,6 +120,29 @@ static void test_gpfs(void **state)
 	run_close(&r);
 }
 
+/* What mmpmon prints where no file system is mounted, and the open end of its histogram. */
+static void test_gpfs_variants(void **state)
+{
+	static const char text[] =
+		"_fs_io_s_ _n_ 10.0.0.1 _nn_ n1 _rc_ 1 _t_ 1 _tu_ 2 _cl_ - _fs_ -\n"
+		"_rhist_ _n_ 10.0.0.1 _nn_ n1 _req_ s _rc_ 0 _t_ 1 _tu_ 2 _k_ r\n"
+		"_R_ 65536 131071 _NR_ 5000000003\n"
+		"_L_ 1.1 10.0 _NL_ 5000000000\n"
+		"_L_ 1000.1 0.0 _NL_ 3\n";
+	const char *p = text;
+	struct gpfs_nsd nsd;
+	struct gpfs_fs fs;
+	int64_t ios = 0, us = 0;
+
+	(void)state;
+	assert_false(gpfs_parse_fs(&p, &fs));
+	assert_int_equal(gpfs_parse_rhist(text, &ios, &us), 2);
+	assert_int_equal(ios, INT64_C(5000000003));
+	assert_int_equal(us, INT64_C(5000000000) * 5550 + INT64_C(3) * 1000100);
+	p = "_nsd_ds_ _n_ 10.0.0.1 _nn_ n1 _rc_ 1 _t_ 1 _tu_ 2 _dev_ - _d_ -\n";
+	assert_false(gpfs_parse_nsd(&p, &nsd));
+}
+
 static void test_beegfs(void **state)
 {
 	struct run r;
@@ -144,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_hanging),
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_gpfs),
+		cmocka_unit_test(test_gpfs_variants),
 		cmocka_unit_test(test_beegfs),
 	};
 
