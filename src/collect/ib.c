@@ -71,19 +71,46 @@ static unsigned ib_state(const char *text, int64_t *values)
 	return parse_ib_state(text, &values[ACTIVE]);
 }
 
+/* Bytes in words, for adapters that do not have the standard counters. */
+static unsigned words(const char *text, int64_t *ret)
+{
+	int64_t bytes;
+
+	if (*ret != LP_MISSING || !parse_number(text, &bytes))
+		return 0;
+	*ret = bytes / 4;
+	return 1;
+}
+
+static unsigned ib_rx_bytes(const char *text, int64_t *values)
+{
+	return words(text, &values[RCV_WORDS]);
+}
+
+static unsigned ib_tx_bytes(const char *text, int64_t *values)
+{
+	return words(text, &values[XMIT_WORDS]);
+}
+
 #define PORT "/sys/class/infiniband/*/ports/*/"
+#define HW PORT "hw_counters/"
 
 /* Reading a counter may involve the firmware of the adapter, so errors are read less often than
- * traffic. */
+ * traffic. The names in hw_counters are the driver's: mlx5's first, then those of bnxt_re, EFA and
+ * rxe. */
 static const struct tree_file files[] = {
 	{{PORT "counters_ext/port_rcv_data_64", PORT "counters/port_rcv_data"}, NULL, RCV_WORDS,
 		false},
 	{{PORT "counters_ext/port_xmit_data_64", PORT "counters/port_xmit_data"}, NULL, XMIT_WORDS,
 		false},
-	{{PORT "counters_ext/port_rcv_packets_64", PORT "counters/port_rcv_packets"}, NULL,
-		RCV_PACKETS, false},
-	{{PORT "counters_ext/port_xmit_packets_64", PORT "counters/port_xmit_packets"}, NULL,
-		XMIT_PACKETS, false},
+	{{PORT "counters_ext/port_rcv_packets_64", PORT "counters/port_rcv_packets", HW "rx_pkts",
+		 HW "rcvd_pkts"},
+		NULL, RCV_PACKETS, false},
+	{{PORT "counters_ext/port_xmit_packets_64", PORT "counters/port_xmit_packets", HW "tx_pkts",
+		 HW "sent_pkts"},
+		NULL, XMIT_PACKETS, false},
+	{{HW "rx_bytes"}, ib_rx_bytes, 0, false},
+	{{HW "tx_bytes"}, ib_tx_bytes, 0, false},
 	{{PORT "counters/port_xmit_wait"}, NULL, XMIT_WAIT, false},
 	{{PORT "counters/symbol_error"}, NULL, SYMBOL_ERRORS, true},
 	{{PORT "counters/link_error_recovery"}, NULL, LINK_RECOVERIES, true},
@@ -93,14 +120,16 @@ static const struct tree_file files[] = {
 	{{PORT "counters/port_xmit_discards"}, NULL, XMIT_DISCARDS, true},
 	{{PORT "counters/local_link_integrity_errors"}, NULL, INTEGRITY_ERRORS, true},
 	{{PORT "counters/excessive_buffer_overrun_errors"}, NULL, OVERRUNS, true},
-	{{PORT "hw_counters/packet_seq_err"}, NULL, SEQ_ERRORS, true},
-	{{PORT "hw_counters/out_of_sequence"}, NULL, OUT_OF_SEQUENCE, true},
-	{{PORT "hw_counters/out_of_buffer"}, NULL, OUT_OF_BUFFER, true},
-	{{PORT "hw_counters/local_ack_timeout_err"}, NULL, ACK_TIMEOUTS, true},
-	{{PORT "hw_counters/rnr_nak_retry_err"}, NULL, RNR_RETRIES, true},
-	{{PORT "hw_counters/np_cnp_sent"}, NULL, CNP_SENT, true},
-	{{PORT "hw_counters/rp_cnp_handled"}, NULL, CNP_HANDLED, true},
-	{{PORT "hw_counters/np_ecn_marked_roce_packets"}, NULL, ECN_MARKED, true},
+	{{HW "packet_seq_err", HW "seq_err_naks_rcvd", HW "rcvd_seq_err"}, NULL, SEQ_ERRORS, true},
+	{{HW "out_of_sequence", HW "oos_drop_count", HW "out_of_seq_request"}, NULL,
+		OUT_OF_SEQUENCE, true},
+	{{HW "out_of_buffer", HW "rx_drops"}, NULL, OUT_OF_BUFFER, true},
+	{{HW "local_ack_timeout_err", HW "to_retransmits", HW "retrans_timeout_events"}, NULL,
+		ACK_TIMEOUTS, true},
+	{{HW "rnr_nak_retry_err", HW "rnr_naks_rcvd", HW "rcvd_rnr_err"}, NULL, RNR_RETRIES, true},
+	{{HW "np_cnp_sent", HW "tx_cnp_pkts"}, NULL, CNP_SENT, true},
+	{{HW "rp_cnp_handled", HW "rx_cnp_pkts"}, NULL, CNP_HANDLED, true},
+	{{HW "np_ecn_marked_roce_packets", HW "rx_ecn_marked_pkts"}, NULL, ECN_MARKED, true},
 	{{PORT "rate"}, ib_rate, 0, true},
 	{{PORT "state"}, ib_state, 0, true},
 };

@@ -207,7 +207,12 @@ bool parse_kstat_dataset(const char *text, char ret[PARSE_NAME_MAX + 1])
 		if (strncmp(p, "dataset_name", 12) != 0)
 			continue;
 		at += 12;
-		if (!scan_u64(&at, &type) || !scan_word(&at, &word, &len) || len > PARSE_NAME_MAX)
+		if (!scan_u64(&at, &type) || !scan_word(&at, &word, &len))
+			return false;
+		len = strcspn(word, "\n"); /* it may contain blanks */
+		while (word[len - 1] == ' ')
+			len--;
+		if (len > PARSE_NAME_MAX)
 			return false;
 		memcpy(ret, word, len);
 		ret[len] = '\0';

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ROOT and the formatted path; false if that is too long for any file. */
@@ -78,6 +79,9 @@ bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const cha
 	if (n <= 0)
 		return false;
 	target[n] = '\0';
+	/* A target like "../.." has no name of its own. */
+	if (!strcmp(path_basename(target), "..") && !realpath(path, target))
+		return false;
 	n = snprintf(buf, SYSATTR_MAX, "%s", path_basename(target));
 	return n > 0 && n < SYSATTR_MAX;
 }

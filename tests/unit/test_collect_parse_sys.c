@@ -82,6 +82,8 @@ static void test_kstats(void **state)
 	assert_int_equal(v[1], 34);
 	assert_true(parse_kstat_dataset("x\ndataset_name   7    tank/home\n", name));
 	assert_string_equal(name, "tank/home");
+	assert_true(parse_kstat_dataset("dataset_name   7    tank/my data \nwrites 4 1\n", name));
+	assert_string_equal(name, "tank/my data");
 	assert_false(parse_kstat_dataset("dataset_name 7\n", name));
 	assert_false(parse_kstat_dataset("", name));
 }

@@ -2,6 +2,7 @@
  * kernels and on trees that change. */
 #include "collect/tree.h"
 #include "collect_run.h"
+#include <unistd.h>
 
 static int note(void *ctx, const struct tree_match *m)
 {
@@ -79,6 +80,51 @@ static void test_infiniband(void **state)
 	assert_int_equal(run_value(&r, "mlx5_0/1", "seq_errors", 1), 5);
 	assert_int_equal(run_value(&r, "mlx5_0/1", "active", 1), 0);
 	run_close(&r);
+}
+
+static void ib_put(const char *dir, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "sys/class/infiniband/%s", file);
+	tree_put(dir, path, text);
+}
+
+/* Drivers have names of their own in hw_counters, and some have no other counters. */
+static void test_infiniband_drivers(void **state)
+{
+	char dir[PATH_MAX];
+	struct run r;
+
+	(void)state;
+	tree_make(dir);
+	ib_put(dir, "bnxt_re0/ports/1/counters/port_rcv_data", "1000\n");
+	ib_put(dir, "bnxt_re0/ports/1/hw_counters/rx_bytes", "9999\n");
+	ib_put(dir, "bnxt_re0/ports/1/hw_counters/seq_err_naks_rcvd", "3\n");
+	ib_put(dir, "bnxt_re0/ports/1/hw_counters/to_retransmits", "4\n");
+	ib_put(dir, "bnxt_re0/ports/1/hw_counters/rx_ecn_marked_pkts", "5\n");
+	ib_put(dir, "efa_0/ports/1/hw_counters/rx_bytes", "4096\n");
+	ib_put(dir, "efa_0/ports/1/hw_counters/tx_pkts", "12\n");
+	ib_put(dir, "efa_0/ports/1/hw_counters/rx_drops", "2\n");
+	ib_put(dir, "efa_0/ports/1/hw_counters/retrans_timeout_events", "1\n");
+	ib_put(dir, "mlx4_1/ports/2/counters/port_rcv_data", "N/A (no PMA)\n");
+	ib_put(dir, "mlx4_1/ports/2/state", "4: ACTIVE\n");
+	run_init(&r, "ib", dir);
+	run_sample(&r);
+	run_assert_names(&r, "bnxt_re0/1 efa_0/1 mlx4_1/2");
+	assert_int_equal(run_value(&r, "bnxt_re0/1", "rcv_words", 0), 1000);
+	assert_int_equal(run_value(&r, "bnxt_re0/1", "seq_errors", 0), 3);
+	assert_int_equal(run_value(&r, "bnxt_re0/1", "ack_timeouts", 0), 4);
+	assert_int_equal(run_value(&r, "bnxt_re0/1", "ecn_marked", 0), 5);
+	assert_int_equal(run_value(&r, "efa_0/1", "rcv_words", 0), 1024);
+	assert_int_equal(run_value(&r, "efa_0/1", "xmit_words", 0), LP_MISSING);
+	assert_int_equal(run_value(&r, "efa_0/1", "xmit_packets", 0), 12);
+	assert_int_equal(run_value(&r, "efa_0/1", "out_of_buffer", 0), 2);
+	assert_int_equal(run_value(&r, "efa_0/1", "ack_timeouts", 0), 1);
+	assert_int_equal(run_value(&r, "mlx4_1/2", "rcv_words", 0), LP_MISSING);
+	assert_int_equal(run_value(&r, "mlx4_1/2", "active", 0), 1);
+	run_close(&r);
+	tree_remove(dir);
 }
 
 static void test_drives(void **state)
@@ -164,6 +210,28 @@ static void test_sensors(void **state)
 	run_close(&r);
 }
 
+/* A link to the device that has no name of its own: "../..". */
+static void test_sensor_of_a_parent(void **state)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 64];
+	struct run r;
+
+	(void)state;
+	tree_make(dir);
+	tree_put(dir, "sys/devices/phy7/hwmon/hwmon4/name", "mt7996\n");
+	tree_put(dir, "sys/devices/phy7/hwmon/hwmon4/temp1_input", "57000\n");
+	tree_put(dir, "sys/class/hwmon/placeholder", "");
+	snprintf(path, sizeof(path), "%s/sys/devices/phy7/hwmon/hwmon4/device", dir);
+	assert_int_equal(symlink("../..", path), 0);
+	snprintf(path, sizeof(path), "%s/sys/class/hwmon/hwmon4", dir);
+	assert_int_equal(symlink("../../devices/phy7/hwmon/hwmon4", path), 0);
+	run_init(&r, "hwmon", dir);
+	run_sample(&r);
+	run_assert_names(&r, "mt7996-phy7-temp1");
+	run_close(&r);
+	tree_remove(dir);
+}
+
 /* What is read now and then stands in between; directories that come and go are noticed within
  * half a minute. */
 static void test_time(void **state)
@@ -218,10 +286,12 @@ int main(void)
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_infiniband),
+		cmocka_unit_test(test_infiniband_drivers),
 		cmocka_unit_test(test_drives),
 		cmocka_unit_test(test_arrays_and_paths),
 		cmocka_unit_test(test_zfs),
 		cmocka_unit_test(test_sensors),
+		cmocka_unit_test(test_sensor_of_a_parent),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_nothing_there),
 	};
