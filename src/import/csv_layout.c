@@ -200,6 +200,21 @@ static int across_add(struct csv_layout *l, const struct csv_options *o, const c
 					     : lp_err_sys(err, -ENOMEM, "cannot read the header");
 }
 
+/* Without --component the headers are names. Is one of them? */
+static int across_check(const struct csv_layout *l, const struct csv_options *o, struct lp_err *err)
+{
+	for (size_t i = 0; i < l->n_across; i++) {
+		if (o->component || strchr(l->across[i].name, '/'))
+			return 0;
+	}
+	if (!l->n_across)
+		return lp_err_set(err, -EINVAL, "--wide: there is no column besides the time");
+	return lp_err_set(err, -EINVAL,
+		"--wide: column '%.64s' is not of the form observer/kind:name; make names with "
+		"--component, for instance '{column}/disk:sda'",
+		l->across[0].name);
+}
+
 /* Every column except the time is a component. */
 static int layout_across(struct csv_layout *l, const struct csv_options *o,
 	const struct csv_header *h, struct lp_err *err)
@@ -216,8 +231,8 @@ static int layout_across(struct csv_layout *l, const struct csv_options *o,
 		if (i != l->time && h->names[i][0])
 			r = across_add(l, o, h->names[i], i, &seen, err);
 	}
-	if (r == 0 && !l->n_across)
-		r = lp_err_set(err, -EINVAL, "--wide: there is no column besides the time");
+	if (r == 0)
+		r = across_check(l, o, err);
 	if (r == 0)
 		r = csv_template_compile(&l->component, "{component}", "", &three, err);
 	if (r == 0)

@@ -80,12 +80,33 @@ static int reader_refuse(const char *path, const char *what, const char *format,
 		format, command, path);
 }
 
+/* A first line "sep=;" says what separates the fields. Exports for Excel have it. */
+static void reader_take_declaration(struct csv_reader *r)
+{
+	static const char *const lines[] = {"sep=,", "sep=;", "sep=|", "sep=\t"};
+	const char *p = r->buf + r->start;
+	const char *end = memchr(p, '\n', r->end - r->start);
+	size_t len = end ? (size_t)(end - p) : 0;
+
+	if (len && p[len - 1] == '\r')
+		len--;
+	for (size_t i = 0; len == strlen(lines[0]) && i < ARRAY_SIZE(lines); i++) {
+		if (memcmp(p, lines[i], len) != 0)
+			continue;
+		r->separator = lines[i][len - 1];
+		r->declared = true;
+		r->start += (size_t)(end + 1 - p);
+		r->next_line++;
+		return;
+	}
+}
+
 static int reader_begin(struct csv_reader *r, const char *path, struct lp_err *err)
 {
 	const struct unpack_format *format;
 	int n = 0;
 
-	while (n == 0 && !r->eof && r->end < 8)
+	while (n == 0 && !r->eof && r->end < 16)
 		n = reader_fill(r);
 	if (n < 0)
 		return lp_err_sys(err, n, "cannot read %s", path);
@@ -100,6 +121,7 @@ static int reader_begin(struct csv_reader *r, const char *path, struct lp_err *e
 	}
 	if (r->end >= 3 && !memcmp(r->buf, "\xef\xbb\xbf", 3))
 		r->start = 3;
+	reader_take_declaration(r);
 	return 0;
 }
 
@@ -148,7 +170,7 @@ static char most_used_separator(const char *text, size_t len)
 
 int csv_reader_detect(struct csv_reader *r, struct lp_err *err)
 {
-	for (;;) {
+	while (!r->declared) {
 		char *from = r->buf + r->start;
 		char *newline = memchr(from, '\n', r->end - r->start);
 		int n;
@@ -165,6 +187,7 @@ int csv_reader_detect(struct csv_reader *r, struct lp_err *err)
 		if (n < 0)
 			return lp_err_sys(err, n, "cannot read");
 	}
+	return 0;
 }
 
 enum scan_result { SCAN_ROW, SCAN_MORE, SCAN_BAD };

@@ -23,6 +23,7 @@ struct csv_field {
 struct csv_reader {
 	int fd;
 	char separator;
+	bool declared; /* the first line of the file says what the separator is */
 
 	/* The current row. */
 	struct csv_field *fields;
@@ -46,7 +47,8 @@ struct csv_reader {
 int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err);
 void csv_reader_close(struct csv_reader *r);
 
-/* Choose the separator that the first line uses most: comma, semicolon or tab. */
+/* Choose the separator that the first line uses most: comma, semicolon or tab. If the file declares
+ * one ("sep=;"), that is it. */
 int csv_reader_detect(struct csv_reader *r, struct lp_err *err);
 
 /* Read the next row: 1, 0 at the end (see `damage`), or a negative errno if the file cannot be

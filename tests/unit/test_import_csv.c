@@ -652,7 +652,7 @@ static void test_wide(void **state)
 	o.component = "{rack}/disk:{device}";
 	text_fails(text, &o, -EINVAL, "has no such label");
 	o.component = NULL;
-	text_fails(text, &o, -EBADMSG, "is not of the form observer/kind:name");
+	text_fails(text, &o, -EINVAL, "is not of the form observer/kind:name");
 	o.zone = "Nowhere";
 	write_bytes(text, strlen(text));
 	assert_int_equal(open_file(&o, NULL, NULL, &s, &err), -EINVAL);

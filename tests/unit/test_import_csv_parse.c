@@ -54,6 +54,18 @@ static void text_rows_are(const char *text, const char *want)
 	rows_are(text, strlen(text), 0, want);
 }
 
+/* Exports for Excel begin with the separator. */
+static void test_declared(void **state)
+{
+	(void)state;
+	text_rows_are("sep=,\na;b,c\n", "2:a;b|c;");
+	text_rows_are("\xef\xbb\xbfsep=;\r\na,b;c\r\n1,5;2\r\n", "2:a,b|c;3:1,5|2;");
+	text_rows_are("sep=\t\na,b\tc\n", "2:a,b|c;");
+	text_rows_are("sep=,", "1:sep=|;"); /* there is nothing else */
+	text_rows_are("sep=x\n", "1:sep=x;");
+	text_rows_are("sep=,,\n", "1:sep=||;");
+}
+
 static void test_plain(void **state)
 {
 	(void)state;
@@ -193,6 +205,7 @@ static void test_unreadable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_declared),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_comments_and_blank_lines),
 		cmocka_unit_test(test_separators),
