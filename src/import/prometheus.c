@@ -99,7 +99,10 @@ static int out_of_memory(const struct prometheus *p, struct lp_err *err)
 static int transport_error(
 	const struct prometheus *p, const struct http_request *rq, struct lp_err *err)
 {
-	return lp_err_set(err, -EIO, "cannot read %s: %s", p->base.path, rq->failure);
+	return lp_err_set(err, -EIO, "cannot read %s: %s%s", p->base.path, rq->failure,
+		rq->untrusted ? "; name the certificate of its authority as 'ca_file' in the file "
+				"of --http-config"
+			      : "");
 }
 
 static int status_error(

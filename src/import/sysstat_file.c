@@ -62,7 +62,7 @@ static int window_move(struct sysstat_file *f, uint64_t at, uint64_t len, struct
 	f->window_at = at;
 	f->window_len = (size_t)n;
 	if (f->window_len < len) {
-		lp_err_set(err, -EBADMSG, "%s: became shorter while it was read", f->path);
+		lp_err_set(err, -EBADMSG, "%s became shorter while limpet read it", f->path);
 		return -EBADMSG;
 	}
 	return 0;

@@ -264,8 +264,8 @@ static int source_finish(struct text_source *t, struct lp_err *err)
 			t->n_faults, WARNINGS_MAX);
 	if (t->n_faults)
 		return lp_err_set(err, -EBADMSG,
-			"%s: %" PRIu64 " bad lines were left out (the first at %s)", t->base.path,
-			t->n_faults, t->first_fault);
+			"%s: %" PRIu64 " bad line%s left out (the first at %s)", t->base.path,
+			t->n_faults, t->n_faults == 1 ? " was" : "s were", t->first_fault);
 	return 0;
 }
 

@@ -406,8 +406,11 @@ def encrypted():
         context.load_cert_chain(d + "/cert", d + "/key")
         with Server(context) as s:
             complaint = show(s.address("good"), status=2)[1]
-            tap.check("certificate" in complaint.lower(), complaint)
+            tap.check("certificate" in complaint.lower() and "'ca_file'" in complaint, complaint)
             file = pathlib.Path(d) / "http.yml"
+            file.write_text("tls_config:\n  ca_file: nosuch\n", encoding="utf-8")
+            complaint = show(s.address("good"), "--http-config", file, status=2)[1]
+            tap.check(f"'ca_file': cannot open {d}/nosuch: No such file" in complaint, complaint)
             file.write_text("tls_config:\n  ca_file: cert\n", encoding="utf-8")
             whole(show(s.address("good"), "--http-config", file)[0])
             file.write_text("tls_config: {insecure_skip_verify: true}\n", encoding="utf-8")

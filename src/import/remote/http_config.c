@@ -5,7 +5,9 @@
 #include "import/remote/yaml_tree.h"
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECRET_BYTES_MAX 65536
 
@@ -167,11 +169,35 @@ int http_config_parse(
 	return r < 0 ? r : config_read(c, &t, err);
 }
 
+/* libcurl does not say which file it cannot read. */
+static int tls_file_check(const char *path, const char *key, const char *name, struct lp_err *err)
+{
+	int fd = path ? file_open_input(path, O_RDONLY, err) : -1;
+
+	if (!path)
+		return 0;
+	if (fd < 0)
+		return lp_err_prefix(err, "%s: '%s'", name, key);
+	close(fd);
+	return 0;
+}
+
+static int tls_check(const struct http_config *c, const char *name, struct lp_err *err)
+{
+	int r = tls_file_check(c->ca_file, "ca_file", name, err);
+
+	if (r == 0)
+		r = tls_file_check(c->cert_file, "cert_file", name, err);
+	return r < 0 ? r : tls_file_check(c->key_file, "key_file", name, err);
+}
+
 int http_config_load(struct http_config *c, const char *path, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r = file_slurp(path, YAML_TREE_BYTES_MAX, &text, &len, err);
 
-	return r < 0 ? r : http_config_parse(c, text, len, path, err);
+	if (r == 0)
+		r = http_config_parse(c, text, len, path, err);
+	return r < 0 ? r : tls_check(c, path, err);
 }

@@ -177,6 +177,7 @@ static void easy_done(CURL *e, CURLcode code)
 	curl_easy_getinfo(e, CURLINFO_CONTENT_TYPE, &type);
 	r->json = type && !strncasecmp(type, "application/json", strlen("application/json"));
 	r->code = r->too_large ? 0 : (int)code;
+	r->untrusted = code == CURLE_PEER_FAILED_VERIFICATION;
 	if (r->code && !r->failure[0])
 		snprintf(r->failure, sizeof(r->failure), "%s", curl_easy_strerror(code));
 }

@@ -17,8 +17,9 @@ struct http_request {
 	const bool *stop; /* cancel the request when any thread sets this; NULL: never */
 	long status;	  /* of HTTP; 0: no answer */
 	struct strbuf answer;
-	int code;  /* of libcurl; 0: success */
-	bool once; /* do not retry: the caller decides */
+	int code;	/* of libcurl; 0: success */
+	bool untrusted; /* the server's certificate is of an unknown authority */
+	bool once;	/* do not retry: the caller decides */
 	bool too_large;
 	bool json;	   /* according to the server */
 	char failure[256]; /* with it */
