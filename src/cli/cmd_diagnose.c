@@ -467,6 +467,7 @@ const struct command command_diagnose = {
 	.options_size = sizeof(struct diagnose_options),
 	.takes_data = true,
 	.computes = true,
+	.in_team = true,
 	.examples = examples,
 	.run = run,
 };

@@ -39,6 +39,7 @@ struct command {
 	bool computes;	       /* it uses several threads */
 	bool runs_program;     /* its arguments are the command line of another program */
 	bool takes_collectors; /* it runs collectors, and its help lists them */
+	bool in_team;	       /* its processes work together if mpirun starts several */
 	const char *choices;   /* heading of the list of names that it accepts: "workloads" */
 	/* The i-th name, from a registry; false after the last. NULL: no list. */
 	bool (*choice)(size_t i, struct command_choice *ret);

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/help.h"
+#include "cli/mpi_team.h"
 #include "cli/waiting.h"
 
 #include "report/flow.h"
@@ -91,7 +92,11 @@ static int command_run(const struct command *c, int argc, char **argv)
 	if (r == 0)
 		r = option_parse(argc, argv, tables, n_tables,
 			c->runs_program ? OPTION_IN_FRONT : OPTION_ANYWHERE, &n_args, &err);
-	if (r == -EINVAL || r == -E2BIG) {
+	if (r < 0 && c->in_team && !mpi_team_first()) {
+		/* The first one reports it. mpirun would kill that one if another failed first. */
+		code = EXIT_HEALTHY;
+		err.code = 0;
+	} else if (r == -EINVAL || r == -E2BIG) {
 		flow_print_line(
 			stderr, "limpet %s: %s (see 'limpet help %s')", c->name, err.text, c->name);
 		code = EXIT_USAGE;

@@ -253,6 +253,8 @@ static int run(
 	if (opt->drive && !strcmp(opt->drive, "list"))
 		return command_exit_code(drives_print(opt, err));
 	if (n_args < 1) {
+		if (!mpi_team_first())
+			return EXIT_HEALTHY; /* it reports this */
 		lp_err_set(err, -EINVAL, "name the recording: limpet stack show DATA");
 		return EXIT_USAGE;
 	}
@@ -289,5 +291,6 @@ const struct command stack_command_show = {
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct show_options),
+	.in_team = true,
 	.run = run,
 };

@@ -149,6 +149,14 @@ def test_unreadable(directory):
     check(alone.code == 2, alone)
 
 
+def test_wrong_options(_):
+    """mistakes in options are printed once, by the first process"""
+    check_same("--jsno", ranks=(2, 4))
+    check_same("--since", "nonsense", "/nonexistent", ranks=(3,))
+    ran = check_same("--json", "--horizon", "1", ranks=(3,))
+    check(ran.code == 2 and json.loads(ran.out)["exit"] == 2, str(ran))
+
+
 def test_expect(directory):
     """What comes from standard input is the first process's"""
     need_mpi()
