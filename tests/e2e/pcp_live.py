@@ -158,8 +158,9 @@ def comes_and_goes():
     with tempfile.TemporaryDirectory() as d, Pmcd(d) as pmcd, Work(pmcd.proc, away=(4, 8)):
         found = pmcd.values("--raw", "-m", "wr_ios", "pcp://127.0.0.1?for=12s")
         seen = {disk: sum(c.endswith(":" + disk) for _, c, _ in found) for disk in DISKS}
-        tap.check(all(seen[disk] == 12 for disk in DISKS[:-1]), f"{seen}")
-        tap.check(2 <= seen[DISKS[-1]] <= 10, f"{seen}")
+        always = seen[DISKS[0]]  # 12, or fewer on a busy machine
+        tap.check(6 <= always <= 12 and all(seen[disk] == always for disk in DISKS[:-1]), f"{seen}")
+        tap.check(2 <= seen[DISKS[-1]] <= always - 2, f"{seen}")
         times = sorted(t for t, c, _ in found if c.endswith(":" + DISKS[-1]))
         tap.check(times[0] == min(found)[0] and times[-1] == max(found)[0], f"it did not come back: {times}")
 
