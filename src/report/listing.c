@@ -196,12 +196,14 @@ static bool pass_in_time(const struct pass *p, int64_t wall_us)
 		(!p->range->to_us || wall_us < p->range->to_us);
 }
 
-/* Note that an observer has data at this time. */
-static void observer_see(struct listing_observer *o, int64_t wall_us, int64_t interval_us)
+/* Note that an observer has data at this time; `back`: of a component that already has later data.
+ * Earlier data of other components is that of another file, which covers the same time. */
+static void observer_see(
+	struct listing_observer *o, int64_t wall_us, int64_t interval_us, bool back)
 {
 	int64_t last = o->last_seen_us;
 
-	if (wall_us == last)
+	if (wall_us == last || (o->n_samples && wall_us < last && !back))
 		return;
 	if (!o->n_samples || wall_us < o->first_us)
 		o->first_us = wall_us;
@@ -226,6 +228,7 @@ static void component_see(struct listing_component *c, int64_t wall_us)
 		c->first_us = wall_us;
 	if (!c->n_samples || wall_us > c->last_us)
 		c->last_us = wall_us;
+	c->seen_us = wall_us;
 	c->n_samples++;
 }
 
@@ -240,8 +243,9 @@ static void pass_sample(
 		if (at == UINT32_MAX || !(k->state[(size_t)i * b->cap_samples + s] & LP_PRESENT))
 			continue;
 		c = &p->l->components[at];
+		observer_see(&p->l->observers[c->observer], b->wall_us[s], p->source->interval_us,
+			c->n_samples && b->wall_us[s] < c->seen_us);
 		component_see(c, b->wall_us[s]);
-		observer_see(&p->l->observers[c->observer], b->wall_us[s], p->source->interval_us);
 	}
 }
 

@@ -38,6 +38,7 @@ struct listing_component {
 	uint32_t observer;
 	uint64_t n_samples;
 	int64_t first_us, last_us;
+	int64_t seen_us; /* while reading: its last sample */
 };
 
 struct listing_metric {

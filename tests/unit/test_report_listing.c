@@ -61,6 +61,35 @@ static void test_gaps_steps_and_events(void **state)
 	assert_null(strchr(text, '\033'));
 }
 
+static void values_write(const char *path, const char *component)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("time,component,metric,value\n", f);
+	for (int i = 0; i < 20; i++)
+		fprintf(f, "%d,%s,x,%d\n", 1700000000 + i, component, i);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Disks and interfaces of a host in two files, as collectl -P writes them. */
+static void test_files_of_the_same_time(void **state)
+{
+	struct lp_table_options all = {0};
+	_cleanup_(listing_release) struct listing l = {0};
+
+	(void)state;
+	values_write(temp_path("a.csv"), "h/disk:sda");
+	values_write(temp_path("b.csv"), "h/net:eth0");
+	assert_int_equal(make(&all, &l), 0);
+	assert_int_equal(l.n_files, 2);
+	assert_int_equal(l.n_components, 2);
+	assert_int_equal(l.n_observers, 1);
+	assert_int_equal(l.observers[0].n_samples, 20);
+	assert_int_equal(l.observers[0].n_back, 0);
+	assert_int_equal(l.observers[0].n_gaps, 0);
+}
+
 static void test_many_gaps_are_counted(void **state)
 {
 	struct archive_rig_span spans[30];
@@ -186,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_gaps_steps_and_events),
+		TEST(test_files_of_the_same_time),
 		TEST(test_many_gaps_are_counted),
 		TEST(test_several_files_and_observers),
 		TEST(test_selection),
