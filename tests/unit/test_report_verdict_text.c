@@ -283,8 +283,9 @@ static void test_long_function(void **state)
 	assert_contains(text, "  20%  glusterfsd:finis");
 	assert_contains(text, ".isra.0\n");
 	assert_contains(text, "...");
+	/* Commands are never broken: they are to be copied. */
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-		assert_true(strcspn(line, "\n") <= 80);
+		assert_true(strcspn(line, "\n") <= 80 || !strncmp(line, "  THEN", 6));
 	free(text);
 	text = print(v, &(struct verdict_text_options){.verbose = true});
 	assert_contains(text, ":kernel:finish_task_switch_of_another_thread.isra.0\n");
