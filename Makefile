@@ -34,7 +34,7 @@ docs: deps ## put the program's output and pictures into README.md and docs/ (a 
 
 accuracy: deps ## diagnose the lab's recordings and score them: the papers' tables beside ours
 	@scripts/build.sh $(BUILD)
-	@bench/accuracy.py recordings recordings-moosefs recordings-ceph
+	@bench/accuracy.py recordings recordings-orangefs recordings-moosefs recordings-ceph
 	@bench/behaviour.py recordings-behaviour
 
 lint: deps ## check format, includes, house rules, clang-tidy, cppcheck
