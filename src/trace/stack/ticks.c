@@ -85,15 +85,15 @@ static void thin(struct tick_clock *c)
 
 int tick_clock_add(struct tick_clock *c, struct tick_pair pair)
 {
-	struct tick_pair *last = c->n ? &c->pairs[c->n - 1] : NULL;
+	struct tick_pair *last = c->pairs && c->n ? &c->pairs[c->n - 1] : NULL;
 
 	if (last && (pair.ticks <= last->ticks || pair.ns <= last->ns))
 		return 0;
-	if (c->n >= 2 && last->ns < last[-1].ns + APART_NS) {
+	if (last && c->n >= 2 && last->ns < last[-1].ns + APART_NS) {
 		*last = pair;
 		return 0;
 	}
-	if (c->n == PAIRS_MAX)
+	if (last && c->n == PAIRS_MAX)
 		thin(c);
 	if (array_reserve(&c->pairs, &c->cap, c->n + 1, sizeof(*c->pairs)) < 0)
 		return -ENOMEM;
