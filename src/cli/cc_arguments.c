@@ -65,6 +65,7 @@ struct cc_plan cc_plan(char *const *args)
 			plan.links &= !is_header(arg);
 		}
 		plan.is_static |= !strcmp(arg, "-static") || !strcmp(arg, "-static-pie");
+		plan.has_cxx_library |= plan.is_static || !strcmp(arg, "-static-libstdc++");
 		is_bare |= IS_ONE_OF(arg, bare);
 		has_libc |= !strcmp(arg, "-lc");
 	}
@@ -84,22 +85,27 @@ static bool is_clang(const char *compiler)
 /* Append the library at the end, after everything that needs it, and regardless of the language of
  * -x. */
 static void add_link_options(const struct cc_command *c, const struct cc_functions *functions,
-	bool is_static, const char **to)
+	struct cc_plan plan, const char **to)
 {
 	const char *list[] = {functions->define, "-x", "assembler-with-cpp", c->list};
 	/* A static program that has a path for libraries does not start (-static-pie). */
-	const char *options[] = {"-x", "none", c->search, is_static ? c->search : c->rpath,
+	const char *options[] = {"-x", "none", c->search, plan.is_static ? c->search : c->rpath,
 		"-Wl,--push-state,--no-as-needed,--whole-archive", "-llimpet-calls-module",
 		"-Wl,--no-whole-archive", "-llimpet-calls-left", "-llimpet-calls", "-lpthread",
 		"-Wl,--pop-state",
 		"-Wl,--wrap=longjmp,--wrap=_longjmp,--wrap=siglongjmp,--wrap=__longjmp_chk",
 		"-Wl,--wrap=__cxa_begin_catch"};
+	size_t n = ARRAY_SIZE(options);
 
+	/* The library of C++ is linked after these. If it becomes part of the program, its own
+	 * calls would not find what catches exceptions. */
+	if (plan.has_cxx_library)
+		n--;
 	if (functions->define) {
 		memcpy(to, list, sizeof(list));
 		to += ARRAY_SIZE(list);
 	}
-	memcpy(to, options, sizeof(options));
+	memcpy(to, options, n * sizeof(*options));
 }
 
 enum { EXTRA = 32 }; /* room for additional arguments and the end */
@@ -128,7 +134,7 @@ static int cc_command_fill(struct cc_command *c, char *const *args,
 	for (size_t i = 1; i < n; i++)
 		c->args[to++] = args[i];
 	if (plan.links)
-		add_link_options(c, functions, plan.is_static, c->args + to);
+		add_link_options(c, functions, plan, c->args + to);
 	return 0;
 }
 

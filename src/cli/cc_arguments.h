@@ -7,13 +7,14 @@
 
 /* The purpose of a command line. */
 struct cc_plan {
-	bool compiles;	/* it has something to compile or to link */
-	bool links;	/* it makes an executable or a shared library */
-	bool is_static; /* one that loads nothing when it starts */
+	bool compiles;	      /* it has something to compile or to link */
+	bool links;	      /* it makes an executable or a shared library */
+	bool is_static;	      /* one that loads nothing when it starts */
+	bool has_cxx_library; /* the library of C++ becomes part of it, if it needs one */
 };
 
 /* `args` is the compiler and its arguments, ended by NULL. For programs without a C library
- * (`-nostdlib`, `-ffreestanding`), and for queries to the compiler itself, neither member is
+ * (`-nostdlib`, `-ffreestanding`), and for queries to the compiler itself, no member is
  * set. */
 struct cc_plan cc_plan(char *const *args);
 

@@ -60,7 +60,7 @@ def text_says_how_sure():
     incident = incident_of(name, fault_of(name)["server"])
     text = " ".join(diagnose(name).split())
     first = incident["first"].replace("T", " ").rstrip("Z")
-    tap.check(f"since {first} (+-{incident['first_error_s']:g}s), ongoing for" in text, text)
+    tap.check(f"since {first} (+-{incident['first_error_s']:g} s), ongoing for" in text, text)
 
 
 def without_beginning():
