@@ -42,8 +42,8 @@ enum lp_archive_density {
 	LP_ARCHIVE_DENSE, /* every column can be read on its own */
 };
 
-/* Append a batch , and the additions to the catalogue. Samples carried from an earlier batch are
- * not stored again. On failure no sample of the batch is in the file and the call may be repeated.
+/* Append a batch, and the additions to the catalogue. Samples carried from an earlier batch are not
+ * stored again. On failure no sample of the batch is in the file and the call may be repeated.
  * Loose writes with an unchanged catalogue allocate no memory once the largest has been written. */
 int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
 	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err);

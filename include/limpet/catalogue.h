@@ -1,4 +1,5 @@
-/* What is measured: schemas (the raw columns that a kind of component has) and components.
+/* The catalogue of measured data: schemas (the raw columns that a kind of component has) and
+ * components.
  *
  * An identity names a component. Its text is "observer/kind:name", for instance "oss3/disk:sdb". A
  * catalogue only grows; ids are indexes into it and never change. The recorder is the exception: it

@@ -5,7 +5,7 @@
  *     lp_engine_feed_log() the same for records of system calls
  *     lp_engine_feed_remark() and for remarks of archives
  *     lp_engine_advance()  "everything up to this time is here": whole windows are compared, once
- *     lp_engine_verdict()  what can be said at the watermark
+ *     lp_engine_verdict()  the verdict at the watermark
  *
  * A verdict depends on the options, on the data up to the watermark, and on the watermark. It does
  * not depend on how the data was cut into batches, on the order in which observers delivered, or on

@@ -15,7 +15,7 @@ extern "C" {
 
 #define LP_METRIC_INPUTS_MAX 6
 
-/* What a metric measures, which decides on which side of the peers a value is bad. */
+/* The quantity that a metric measures, which decides on which side of the peers a value is bad. */
 enum lp_role {
 	LP_ROLE_OTHER = 0, /* unknown: evidence, never an accusation */
 	LP_ROLE_LATENCY,   /* time a request takes: more is slower */

@@ -39,7 +39,7 @@ struct lp_peer_group {
 	uint32_t *members; /* components */
 	uint32_t n_members;
 	bool discovered; /* found in the data by limpet */
-	bool undecided;	 /* two classes of members, and no telling which one is right */
+	bool undecided;	 /* two classes of members; limpet cannot decide which is normal */
 	uint32_t family; /* groups that differ only in the observer share a family; 0: none */
 	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
 };
@@ -81,8 +81,8 @@ struct lp_process {
 	int64_t wall_us; /* when it was noted */
 };
 
-/* One component in one metric in which it was a suspect (step 6) at any time, or off for a long
- * time. */
+/* One component in one metric in which it was a suspect (step 6) at any time, or differed from its
+ * peers for a long time. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
 	enum lp_role role;	   /* of the metric; LP_ROLE_OTHER: by its name */
@@ -95,8 +95,8 @@ struct lp_finding {
 	int64_t first_us, last_us; /* from the first to the last anomalous window that counts; for a
 				      suspect, refined by the change in the samples */
 	int64_t onset_error_us;	   /* first_us may be off by this much */
-	bool since_before;	   /* it was so from the beginning of the data: the onset is
-				    * unknown */
+	bool since_before;	   /* it was anomalous from the beginning of the data: the
+				    * onset is unknown */
 	bool ended;		   /* it was over before the data ended */
 	int64_t indicted_us;	   /* when k of 2k-1 windows were first anomalous */
 	double own, peers;	   /* medians in the anomalous windows, in the metric's unit */
@@ -106,10 +106,10 @@ struct lp_finding {
 	double weight; /* as a multiple of the least weight that counts, so at least 1 */
 	double load_ratio; /* its throughput divided by that of its peers; NaN: unknown */
 	bool straggler;	   /* it continued to work, alone and slowly, when its peers had finished */
-	bool whole;	   /* all components of its observer became so, unlike those of other
-			    * observers */
+	bool whole;	   /* all components of its observer became slow, unlike those of
+			    * other observers */
 	bool crowd;	   /* it belongs to a class of its group that became slow together */
-	bool mild;    /* off by little, but with certainty: a warning. `distance` is the certainty,
+	bool mild;    /* slightly slow, but with certainty: a warning. `distance` is the certainty,
 		       * as a multiple of `threshold`, which is 1 */
 	bool culprit; /* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but no more than its greater load explains */
@@ -131,11 +131,11 @@ struct lp_anomaly {
 /* How serious a component's trouble is for the operator. */
 enum lp_level {
 	LP_LEVEL_SUSPECT = 0, /* it limps */
-	LP_LEVEL_WARNING,     /* it is slow by little, but steadily and with certainty */
+	LP_LEVEL_WARNING,     /* it is slightly slow, but steadily and with certainty */
 	LP_LEVEL_ABSENT,      /* it is missing, or does nothing: it does not limp */
 };
 
-/* What is missing in an absent component. */
+/* The missing part of an absent component. */
 enum lp_gone {
 	LP_GONE_NOTHING = 0,
 	LP_GONE_WORK, /* its work: it delivers data, but has nothing to do while its peers have */
@@ -241,7 +241,7 @@ struct lp_verdict {
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
-	struct lp_suspect *warnings; /* slow by little, but with certainty; ranked */
+	struct lp_suspect *warnings; /* slightly slow, but with certainty; ranked */
 	uint32_t n_warnings;
 	struct lp_suspect
 		*absent; /* missing, or without work, and what follows from that; ranked */
