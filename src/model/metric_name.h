@@ -1,4 +1,4 @@
-/* What the name of a metric says about its meaning. */
+/* The meaning of a metric, as far as its name shows it. */
 #ifndef MODEL_METRIC_NAME_H
 #define MODEL_METRIC_NAME_H
 

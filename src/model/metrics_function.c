@@ -1,6 +1,6 @@
 /* Metrics of functions, one component each; together they are an observer's vector (vector_view.h).
- * The floors come from the behaviour paper, which calls a function rarely used below 100 samples,
- * or 1 s, per minute. */
+ * The floors come from the behaviour paper, which calls a function rarely used if it has fewer than
+ * 100 samples, or less than 1 s, per minute. */
 #include "model/metric_def.h"
 
 /* Calls per second; unknown (VECTOR_OFF) if the function is switched off on some server. */

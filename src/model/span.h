@@ -36,8 +36,9 @@ enum span_op {
  * bytes may be in later strips; for a server it is the offset in the server's file. */
 #define SPAN_STRIPED 16u
 
-/* A call of a program that was requested first, and ended later (asynchronous I/O): `unique` is how
- * many ns later the request returned. Until then its thread was in it. */
+/* Asynchronous I/O: a program requested the call, which ended later. `unique` is the time in ns
+ * from the beginning of the call until the request returned. Only until then was its thread in the
+ * call. */
 #define SPAN_LATER 32u
 
 #define SPAN_NO_OFFSET INT64_C(-1)

@@ -23,8 +23,8 @@ enum syscall_arg {
 	ARG_FDS,     /* pointer to two descriptors that the call fills in */
 };
 
-/* What a tracer copies to event.text at the exit of the call. A path that the call itself may free
- * or overwrite (execve) is copied at its entry. */
+/* The data that a tracer copies to event.text at the exit of the call. A path that the call itself
+ * may free or overwrite (execve) is copied at its entry. */
 enum syscall_capture {
 	CAPTURE_NONE = 0,
 	CAPTURE_PATH0,	   /* the string at args[0] */

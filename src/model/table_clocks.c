@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rest must be at least this multiple of an outlier. */
+/* The rest of the data must be at least this many times as large as an outlier. */
 #define REST_FACTOR 10
 /* A window has this many samples. A component with fewer cannot be compared. */
 #define SAMPLES_LEAST 12
@@ -422,7 +422,8 @@ static bool is_peak(const double *at, int64_t lag)
 	return at[lag] >= at[lag - 1] && at[lag] >= at[lag + 1];
 }
 
-/* In how many slots an observer and the others have data, `lag` slots apart. */
+/* The number of slots in which an observer has data and the others have data `lag` slots
+ * earlier. */
 static uint32_t pairs_count(const struct loads *l, uint32_t observer, int64_t lag)
 {
 	const double *own = l->values + (size_t)observer * l->n_slots;
@@ -433,9 +434,10 @@ static uint32_t pairs_count(const struct loads *l, uint32_t observer, int64_t la
 	return n;
 }
 
-/* The offset at which an observer is like the others; 0: none is beyond doubt. Loads that repeat
- * themselves have several: the smallest will do. Of two that are the same, ahead and behind, the
- * one counts with which more of the recordings overlap. */
+/* The offset at which the load of an observer is like that of the others; 0: no offset is beyond
+ * doubt. A load that repeats itself has several such offsets: the smallest one counts. If the clock
+ * may be ahead or behind by the same offset, the direction in which more of the recordings overlap
+ * counts. */
 static int offset_search(
 	const struct loads *l, uint32_t observer, int64_t middle, int64_t range, int64_t *ret)
 {
@@ -491,8 +493,8 @@ static int offsets_add(struct offsets *o, const char *observer, int64_t slots)
 	return 0;
 }
 
-/* `soon`: as much as little data can show, where offsets of that many slots matter; 0: only what is
- * certain. */
+/* `soon`: use little data, too, and leave out offsets of fewer slots than this; 0: find only
+ * offsets that are certain. */
 static int set_offsets(const struct lp_table_builder *b, const struct column_set *set, int64_t soon,
 	struct offsets *ret)
 {

@@ -35,14 +35,14 @@ struct table_offset {
  * -ENOMEM. */
 int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n);
 
-/* The same as soon as the data shows it: up to half of what was gathered, however little that is,
- * if the load follows that of the others more closely. Offsets of fewer than `least` slots are left
- * out. */
+/* The same as soon as the data shows it. Offsets may be up to half of the data, however little data
+ * there is, but the load must follow that of the others more closely. Offsets of fewer than `least`
+ * slots are left out. */
 int table_offsets_find_soon(
 	const struct lp_table_builder *b, int64_t least, struct table_offset **ret, size_t *ret_n);
 
-/* The same for an observer of which it is known that its clock is ahead by `about` slots, give or
- * take `range`. `about` is returned where the data does not say. 0 or -ENOMEM. */
+/* The same for an observer with a clock that is known to be ahead by `about` slots, give or take
+ * `range`. `*ret` is `about` if the data does not show the offset. 0 or -ENOMEM. */
 int table_offset_refine(const struct lp_table_builder *b, const char *observer, int64_t about,
 	int64_t range, int64_t *ret);
 

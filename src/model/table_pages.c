@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is in front of the values of a page. */
+/* The header in front of the values of a page. */
 struct cells {
 	uint64_t n_users; /* pages */
 	double values[];  /* or floats */
@@ -58,7 +58,7 @@ static size_t page_bytes(const struct table_pages *p)
 	return cells_bytes(p) + sizeof(struct table_page);
 }
 
-/* The part of it that is gone with the page. */
+/* The part of it that is freed with the page. */
 static size_t page_bytes_own(const struct table_pages *p, const struct table_page *page)
 {
 	return page_is_shared(page) ? sizeof(*page) : page_bytes(p);
@@ -130,8 +130,8 @@ static size_t page_search(const struct table_pages *p, int64_t number)
 		return p->n;
 	if (number <= p->items[0].number)
 		return 0;
-	/* Pages usually follow each other: then it is at its distance from the first one, and with
-	 * gaps before that. */
+	/* Pages usually follow each other, so the place of a page is its distance from the first
+	 * one. If there are gaps, its place is before that. */
 	ahead = number - p->items[0].number;
 	if (ahead < (int64_t)p->n && p->items[ahead].number == number)
 		return (size_t)ahead;
@@ -169,8 +169,8 @@ static int budget_take(struct table_budget *budget, const struct table_pages *p,
 	return 0;
 }
 
-/* Prepare a page for a change: it gets values of its own. These are less than what the budget had
- * room for before they were shared. */
+/* Prepare a page for a change: it gets values of its own. These need less memory than the budget
+ * had room for before the values were shared. */
 static int page_own(
 	const struct table_pages *p, struct table_page *page, struct table_budget *budget)
 {
@@ -429,7 +429,7 @@ int pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_bu
 	return r;
 }
 
-/* Is there another page with the same values, of which this one has a copy? */
+/* Is the page a copy of `like`, i.e. does it have the same values in memory of its own? */
 static bool page_is_copy(
 	const struct table_pages *p, const struct table_page *page, const struct table_page *like)
 {

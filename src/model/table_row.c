@@ -336,9 +336,9 @@ static double segment_growth(const struct row_cells *c, const struct bind_input 
 	return sum;
 }
 
-/* Add all samples of a segment of a steady row at once. The result is identical to the last bit to
- * adding them one by one, because the growths are whole numbers and the times are added in the same
- * order. False: they are too large for that, and nothing was added. */
+/* Add all samples of a segment of a steady row at once. The result is the same to the last bit as
+ * if they were added one by one, because the growths are whole numbers and the times are added in
+ * the same order. False: they are too large for that, and nothing was added. */
 static bool acc_add_segment(
 	struct bind_acc *acc, const struct row_cells *c, const struct table_segment *seg)
 {

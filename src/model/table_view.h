@@ -1,5 +1,5 @@
 /* Makes tables from the data of a builder, or from a part of it; the builder can receive more data
- * afterwards. This file has the grid of a table, peaks, making tables and refilling them. */
+ * afterwards. This file computes the grid of a table and peaks, and makes and refills tables. */
 #ifndef MODEL_TABLE_VIEW_H
 #define MODEL_TABLE_VIEW_H
 

@@ -252,7 +252,7 @@ void roles_release(struct roles *r)
 	strmap_release(&r->observers);
 }
 
-/* What a component shows about the role of its observer. */
+/* The role of its observer, as far as a component shows it. */
 static uint32_t component_bits(const struct lp_identity *component)
 {
 	struct connection c;
