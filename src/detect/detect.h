@@ -65,7 +65,7 @@ int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct
 /* Fill in methods that were not chosen: from the training, else the defaults. */
 int detect_methods(struct detect_options *opt, struct lp_err *err);
 
-/* Compare and weigh all metrics of all groups of a verdictthat has its tables, groups and
+/* Compare and weigh all metrics of all groups of a verdict that has its tables, groups and
  * parameters. Findings are added to `fs`, and series to the verdict. `past` may be NULL; `span`:
  * see struct comparison. */
 int detect_compare(struct lp_verdict *v, const struct detect_options *opt,

@@ -54,7 +54,7 @@ static double work_done(const struct lp_verdict *v, uint32_t component, const ch
 	return total;
 }
 
-/* That of its first work metric. */
+/* The unit of the component's first work metric. */
 const char *load_unit(const struct lp_verdict *v, uint32_t component)
 {
 	for (uint32_t t = 0; t < v->n_tables; t++) {
@@ -203,7 +203,7 @@ static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f
 /* Idle moments: without requests the wait is 0, so a component with work in every second looks slow
  * compared with peers that are idle half of the time. */
 
-/* If the peers were idle for less than this share of the time, zeroes do not decide. */
+/* If the peers were idle for less than this share of the time, zeros do not decide. */
 #define IDLE_SHARE 0.2
 /* A component that is slower by less than this while it works is like its peers: it is never idle,
  * so it has a queue, and a request that waits for another one takes twice as long. */

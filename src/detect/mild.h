@@ -1,4 +1,4 @@
-/* Components that are slow by little, but steadily, and far outside the differences among their
+/* Components that are slightly slow, but steadily, and far outside the differences among their
  * peers. That is too little for a suspect, but certain enough for a warning. */
 #ifndef DETECT_MILD_H
 #define DETECT_MILD_H

@@ -123,8 +123,8 @@ struct traffic traffic_of_observer(
 	return b;
 }
 
-/* The most that any component of the observer but its interfaces works, as a multiple of its peers;
- * at least 1. */
+/* The largest load of any component of the observer other than its interfaces, as a multiple of its
+ * peers; at least 1. */
 static double load_beside(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
 {
@@ -156,7 +156,7 @@ double traffic_excess(
 }
 
 /* A server with a cold cache reads from its disk what its peers read from memory, and a backup of a
- * disk that serves nobody hurts nobody: the additional bytes must be more than all that the server
+ * disk that has no clients harms nobody: the additional bytes must be more than all that the server
  * sent and received, on a disk that has clients. Any comparison with an unknown number is false. */
 bool traffic_lacks(const struct lp_verdict *v, const struct lp_finding *f)
 {

@@ -34,8 +34,8 @@ struct traffic {
 struct traffic traffic_of_observer(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
-/* The part of it that its peers do not have and no client asked for, as a share of its own. What
- * clients ask for also makes the observer's disks work more. 0: none, too little, or unknown. */
+/* The part of it that its peers do not have and no client asked for, as a share of its own.
+ * Requests of clients also make the observer's disks work more. 0: none, too little, or unknown. */
 double traffic_excess(
 	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 

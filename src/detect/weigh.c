@@ -49,7 +49,7 @@ bool weigh_culprit(enum lp_role role, enum lp_mark direction)
 	return direction == (role_is_worse_below(role) ? LP_MARK_BELOW : LP_MARK_ABOVE);
 }
 
-/* If thresholds were givenor the user named the metric, the user knows its meaning. Differences
+/* If thresholds were given, or the user named the metric, the user knows its meaning. Differences
  * between functions always matter. */
 static bool accuses(const struct comparison *c, enum lp_mark direction)
 {

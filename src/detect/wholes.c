@@ -218,7 +218,7 @@ static double others_change(const struct wholes *s, const struct work_feature *f
 	return most;
 }
 
-/* The change of an observer's workrelative to the median observer, as a ratio; NaN: unknown. */
+/* The change of an observer's work relative to the median observer, as a ratio; NaN: unknown. */
 static double load_of(const struct wholes *s, uint32_t observer, const struct slow_time *t)
 {
 	const struct work_feature *work = &s->w.features[0];

@@ -16,7 +16,7 @@ struct presence {
 	uint32_t lateness; /* slots of silence that do not count */
 };
 
-/* What was learnt about one metric of a group, for later windows. */
+/* The facts that were learnt about one metric of a group, for later windows. */
 struct comparison_look {
 	double threshold, floor;
 	const struct lp_metric *metric; /* its row in the catalogue; NULL: none */
@@ -26,8 +26,8 @@ struct comparison_look {
 	const char *method; /* static */
 };
 
-/* What a comparison knows about the time before its windows. An engine has seen that time. If all
- * data is compared at once, there is none. */
+/* The facts that a comparison knows about the time before its windows. An engine has seen that
+ * time. If all data is compared at once, there is no such time. */
 struct comparison_past {
 	uint32_t context;	    /* slots of the tables before the first window, for averages */
 	uint32_t context_by_sample; /* the same for the time-series method */

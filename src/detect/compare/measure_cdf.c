@@ -55,7 +55,7 @@ static int cdf_votes(const struct window *w, const uint32_t *members, uint32_t n
 	return 0;
 }
 
-/* With fewer undecided members than this, or in smaller groupscomputing all distances costs less
+/* With fewer undecided members than this, or in smaller groups, computing all distances costs less
  * than dominance. */
 #define MANY_UNDECIDED 8
 #define LARGE_GROUP 256

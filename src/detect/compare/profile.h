@@ -69,7 +69,7 @@ struct profiles {
  * than PROFILE_SAMPLES_MAX. */
 int profiles_fill(const struct window *w, struct measure_scratch *scratch, struct profiles *ret);
 
-/* For even profiles: the distances of profile `from`(which may be spare) to first .. first+n-1,
+/* For even profiles: the distances of profile `from` (which may be spare) to first .. first+n-1,
  * times the number of values. */
 void profiles_sums(
 	const struct profiles *p, uint32_t from, uint32_t first, uint32_t n, uint32_t *ret);
@@ -83,7 +83,7 @@ static inline uint32_t profiles_sum_max(const struct profiles *p, uint32_t profi
 /* The distance of two profiles, which may be spare ones. */
 double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b);
 
-/* The distances of profile `from`(which may be spare) to all, as keys (base/median.h). */
+/* The distances of profile `from` (which may be spare) to all, as keys (base/median.h). */
 void profiles_distance_keys(const struct profiles *p, uint32_t from, uint64_t *ret);
 
 /* The vote of profile `self`; `work` has room for p->n items. NaN if it is the only profile. */

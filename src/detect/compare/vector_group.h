@@ -47,7 +47,7 @@ int vector_group_weigh(struct vector_group *g, const struct function_weights *we
  * samples. 0 or -ENOMEM. */
 int vector_group_by_spread(struct vector_group *g);
 
-/* Let another metric of the same functionsdecide which of them count: calls are compared for
+/* Let another metric of the same functions decide which of them count: calls are compared for
  * functions that take time. The table is that of the other metric. 0 or -ENOMEM. */
 int vector_group_select_by(struct vector_group *g, const struct lp_table *t,
 	struct lp_identity *const *components, const struct lp_params *params);

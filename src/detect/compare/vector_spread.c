@@ -327,7 +327,7 @@ static bool program_differs(const struct spread *s, const struct hit *hit)
 	return apart >= PROGRAM_SHARE * all;
 }
 
-/* Drop calls that differ by little. */
+/* Drop calls that differ only a little. */
 static int hits_sift(struct spread *s)
 {
 	_cleanup_free_ bool *kept = calloc(s->n_hits + 1, sizeof(*kept));

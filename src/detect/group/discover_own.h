@@ -10,9 +10,9 @@ struct splitter {
 	struct lp_verdict *v;
 	const struct lp_peer_group *g; /* the current one */
 	struct discover_memory *memory;
-	bool parts; /* its members are parts of their observers, like disks of a host */
+	bool parts; /* its members are parts of their observers, like the disks of a host */
 	struct group_work w;
-	uint32_t *observer; /* its members are parts of their observers, like the disks of a host */
+	uint32_t *observer; /* [member] the number of its observer */
 	uint32_t n_observers;
 	double *x, *scratch; /* room for one value per member; work space for statistics */
 	struct lp_peer_group *out;
@@ -30,7 +30,7 @@ struct branch {
 	bool idle; /* a class with hardly any work, in which nothing can be distinguished */
 };
 
-/* What the data shows about the observers of a branch. */
+/* How much the observers of a branch differ, as far as the data shows it. */
 struct observers_look {
 	struct stats_spread spread;   /* in the quantity that shows the clearest difference */
 	const struct work_feature *f; /* that quantity; NULL: none is clear */

@@ -47,7 +47,7 @@ bool pool_is_far_view(const struct lp_identity *component);
  * are the components of this kind. */
 #define FUNCTION_KIND "function"
 
-/* Add to every table of functions a row per observerwith the total of its functions. The rows of
+/* Add to every table of functions a row per observer with the total of its functions. The rows of
  * the functions stay. */
 int functions_join(struct lp_table **tables, uint32_t n, struct lp_err *err);
 

@@ -22,7 +22,7 @@
 
 #define HOUR_US (3600 * US_PER_SEC)
 
-/* What is known about a component in a metric. */
+/* The facts that are known about a component in a metric. */
 struct limit_record {
 	char *metric, *component;
 	double limit;
