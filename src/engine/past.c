@@ -258,7 +258,7 @@ static void tables_drop_peaks(struct lp_table **tables, uint32_t *n, int64_t win
 	*n = kept;
 }
 
-/* Does a component do no more work than it did? */
+/* Does a component do no more work than before? */
 static bool is_loaded_alike(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	double own = load_work(v, f->component, f->first_us, f->last_us);
@@ -269,9 +269,9 @@ static bool is_loaded_alike(const struct lp_verdict *v, const struct lp_finding 
 
 /* Does a difference from its own past prove that a component has a fault? Clients may send any
  * amount of work, at any time, so neither the work nor what follows from it (round trips,
- * congestion windows, retransmits, data that was not read, waits for a CPU) proves anything. It is
- * a proof if requests to a device or calls take longer than their load explains, or if a device has
- * errors that it did not have for the same work. */
+ * congestion windows, retransmits, data that was not read, waits for a CPU) proves anything. A
+ * fault is proven if requests to a device, or calls, take longer than their load explains, or if a
+ * device has errors that it did not have for the same work. */
 static bool past_proves(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const char *name = v->components[f->component]->kind;

@@ -1,4 +1,4 @@
-/* A part of the data of a horizon, ready to be compared: a verdict with tables and componentsand
+/* A part of the data of a horizon, ready to be compared: a verdict with tables and components, and
  * with pooled connections; on request, also with the time at which each observer last delivered
  * data. */
 #ifndef ENGINE_VIEW_H
@@ -68,7 +68,7 @@ void peers_free(struct peers *p);
  * that the verdict does not have are dropped from the groups. */
 int peers_apply(const struct peers *p, struct lp_verdict *v, struct lp_err *err);
 
-/* What is known about a metric in a group; NULL: it is not compared. */
+/* The facts that are known about a metric in a group; NULL: it is not compared. */
 const struct comparison_look *peers_get(const struct peers *p, uint32_t group, const char *metric);
 
 #endif

@@ -457,9 +457,9 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	return r;
 }
 
-/* The number of empty slots to keep on both sides of a time that is left out. They must be enough
- * that windows across it have no result, and that averages do not reach from before it to after
- * it. */
+/* The number of empty slots to keep on both sides of a time that is left out. There must be so many
+ * that windows across that time have no result, and that no average includes values from both sides
+ * of it. */
 static uint32_t cut_margin(const struct lane *l)
 {
 	return 2 * l->params.win_size + windows_context(l) + CUT_SAMPLES;
