@@ -5,8 +5,7 @@
 
 #include "explain/context.h"
 
-/* What is missing in an absent finding; LP_GONE_NOTHING: the finding is not about absence.
- */
+/* The missing part in an absent finding; LP_GONE_NOTHING: the finding is not about absence. */
 enum lp_gone absence_of(const struct lp_verdict *v, const struct lp_finding *f);
 
 /* May an absent finding be chance? A component with few requests has quiet times. It is gone if its

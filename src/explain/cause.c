@@ -25,7 +25,7 @@ struct signs {
 	double delay;	 /* of round trips, as measured by the observer itself */
 	double messages; /* of whole requests and responses, whatever the reason for the delay */
 	double excess;	 /* see excess_traffic.h: a share, not a size */
-	double unasked;	 /* of that, what clients did not ask for: traffic.h */
+	double unasked;	 /* the part of it that no client asked for: traffic.h */
 };
 
 static void grow(double *sign, double size)

@@ -8,8 +8,8 @@
  * directions, that explains lost packets. Loss cannot cause so much traffic: retransmits are a few
  * percent of it, and acknowledgements are small. */
 #define EXCESS_TRAFFIC_SHARE 0.2
-/* More than this share, the most of it, also explains small congestion windows if clients did not
- * ask for it. */
+/* Traffic that clients did not ask for also explains small congestion windows if it is more than
+ * this share of the server's traffic, i.e. most of it. */
 #define EXCESS_TRAFFIC_MOST 0.5
 
 /* The excess of a finding's traffic (its role is work, and it is above its peers), as a share of

@@ -5,7 +5,8 @@
 #define LAYER_KIND "layer"
 #define SERVER_LAYER "server"
 
-/* Of what clients wait longer for a server than for its peers, this share passes outside of it. */
+/* Clients wait longer for a server than for its peers. At least this share of the additional time
+ * passes outside of the server. */
 #define OUTSIDE_LEAST 0.25
 
 static bool is_below_server(const struct lp_identity *component)

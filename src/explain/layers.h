@@ -1,4 +1,4 @@
-/* What a slow layer of the I/O stack (`limpet stack`) is about. */
+/* The resource that a slow layer of the I/O stack (`limpet stack`) is about. */
 #ifndef EXPLAIN_LAYERS_H
 #define EXPLAIN_LAYERS_H
 

@@ -43,8 +43,8 @@ struct location {
 struct location localise(
 	struct parts *p, const struct explain_context *ctx, const uint32_t *affected, uint32_t n);
 
-/* That log-likelihood ratio for a part with `a` of `n` components affected, while `b` of `m` others
- * are; 0 if the part is not affected more than the others. */
+/* The log-likelihood ratio of localise() for a part with `a` of `n` components affected, while `b`
+ * of `m` others are; 0 if the part is not affected more than the others. */
 double localise_surprise(double a, double n, double b, double m);
 
 #endif

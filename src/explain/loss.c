@@ -108,7 +108,7 @@ static bool speaks_of_loss(const struct explain_context *ctx, uint32_t table, ui
 }
 
 /* Retransmits count at both ends of a connection. An end is not accused of those that the other end
- * explains: something on the other side of the connections lost this many times more. */
+ * explains: the other side of the connections lost at least this many times as many packets. */
 #define FAR_TIMES 2.0
 
 /* Does the observer of pooled connections accept them? Others see them from the other end. */
@@ -150,7 +150,7 @@ static int compare_excesses(const void *a, const void *b)
 	return x->finding < y->finding ? -1 : 1;
 }
 
-/* Does what `far` lost include what `f` lost? */
+/* Do the losses of `far` include those of `f`? */
 static bool explains_far_end(
 	const struct explain_context *ctx, const struct excess *far, const struct excess *f)
 {
@@ -162,7 +162,7 @@ static bool explains_far_end(
 		times_overlap(a->first_us, a->last_us, b->first_us, b->last_us);
 }
 
-/* The greatest losses come first, so that what is explained explains nothing itself. */
+/* The greatest losses come first, so that a finding that is explained explains no other one. */
 static void far_ends_filter(struct explain_context *ctx, struct excess *excesses, uint32_t n)
 {
 	qsort(excesses, n, sizeof(*excesses), compare_excesses);

@@ -10,10 +10,10 @@
  * for hours; and a queue that is full for a moment loses many packets at once. Without records of
  * retransmits the window decides, as in the papers.
  *
- * Also set those of an observer aside whose connections lead to another one that loses at least
- * twice as many packets at the same time: a client that uses mostly the server that loses packets
- * retransmits more than other clients. If it loses packets itself, too, that shows when the other
- * is repaired. */
+ * Also set the findings about an observer aside if its connections lead to another observer that
+ * loses at least twice as many packets at the same time: a client that mostly uses the server that
+ * loses packets retransmits more than other clients. If the client loses packets itself, too, that
+ * shows after the server is repaired. */
 int loss_filter(struct explain_context *ctx, struct lp_err *err);
 
 #endif

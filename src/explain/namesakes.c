@@ -164,7 +164,7 @@ static bool is_by_nature(const struct names *n, uint32_t component)
 		2 * name->n_slow > name->n_observers;
 }
 
-/* That it has more work does not accuse it either: only being slow made that a fault. */
+/* More work does not accuse it either: it was only a fault because the component is slow. */
 static void clear(struct explain_context *ctx, uint32_t finding)
 {
 	struct finding_facts *facts = &ctx->facts[finding];

@@ -1,5 +1,5 @@
-/* Another sort of device in every server: the disk of the logs, an old drive among new ones. It has
- * the same name on each of them, and takes longer than the others on most of them. */
+/* Devices of another sort in every server: the disk of the logs, an old drive among new ones. Such
+ * a device has the same name on every server, and takes longer than the others on most servers. */
 #ifndef EXPLAIN_NAMESAKES_H
 #define EXPLAIN_NAMESAKES_H
 
@@ -7,8 +7,8 @@
 
 /* Findings about slow storage get FATE_CLEARED, and a note names them, if the components of that
  * name were slow from the beginning on more than half of the observers, at least 3, beside others
- * of the same observer. Whoever gave a topology has said which components are peers, and thresholds
- * that were trained or given know the device: nothing changes then. */
+ * of the same observer. Nothing changes if the user gave a topology, which says which components
+ * are peers, or if thresholds were trained or given, because they allow for the device. */
 int namesakes_filter(struct explain_context *ctx, struct lp_err *err);
 
 #endif

@@ -332,7 +332,8 @@ static int find_dead(struct inquest *q)
 	return r;
 }
 
-/* What the server's own trace shows: it was asked to end, it has died, or it continued. */
+/* The state that the server's own trace shows: it was asked to end, it has died, or it
+ * continued. */
 enum own_view { VIEW_NONE, VIEW_ENDED, VIEW_GOES_ON };
 
 static enum own_view view_of(const struct inquest *q, const struct complaints *c)

@@ -38,7 +38,7 @@ static int copy_words(struct semantic_finding *to, const struct semantic_finding
 	return traced_calls_add_all(&to->calls, &to->n_calls, from->calls, from->n_calls);
 }
 
-/* The words belong to somebody else. */
+/* Forget the texts and the calls, which another finding owns. */
 static void forget_words(struct semantic_finding *f)
 {
 	f->evidence = NULL;

@@ -472,8 +472,8 @@ static int cut(struct semantic_reader *r)
 	return got < 0 ? got : traces_forget(&r->t, before_ns);
 }
 
-/* Free state at all due times up to this one. If no data comes for a long time, nothing is left
- * after a few of them. */
+/* Free state at all due times up to this one. If no data comes for a long time, nothing is left to
+ * free after a few of them. */
 static int cut_until(struct semantic_reader *r, int64_t until_ns)
 {
 	int got = 0;

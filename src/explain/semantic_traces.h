@@ -115,7 +115,7 @@ struct traced_peer {
 	size_t n_answers, cap_answers;
 };
 
-/* One kind of failureof all processes of a program, from rows of kind `errno`. */
+/* One kind of failure of all processes of a program, from rows of kind `errno`. */
 struct traced_tally {
 	uint32_t program;
 	uint16_t nr, error;

@@ -1,4 +1,4 @@
-/* What the operator said about components, kept in a small SQLite file. */
+/* The operator's statements about components, kept in a small SQLite file. */
 #ifndef EXPLAIN_STATE_H
 #define EXPLAIN_STATE_H
 
@@ -22,7 +22,7 @@ struct state_entry {
 	char *component; /* a full name or a glob */
 	enum state_verb verb;
 	int64_t at_us;	  /* when it was said; for STATE_CLEAR: earlier data no longer counts */
-	int64_t until_us; /* 0: for ever */
+	int64_t until_us; /* 0: forever */
 	char *note;	  /* why, "" if not given */
 };
 

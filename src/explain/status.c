@@ -164,8 +164,8 @@ static int note_data(struct lp_verdict *v, const struct lp_dataset *data)
 	return r;
 }
 
-/* Observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more": those that were
- * recorded when no other was, or all. */
+/* Add observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more"; `alone`: only
+ * those that were recorded when no other was. */
 static uint32_t add_times(struct strbuf *sb, const struct coverage *c, bool alone)
 {
 	uint32_t n = 0;
@@ -331,7 +331,7 @@ static int judge_parts(struct lp_verdict *v)
 		COVERAGE_PEERS_LEAST - 1, refused.text.text);
 }
 
-/* Observers that were recorded when no other was. */
+/* Report observers that were recorded when no other was. */
 static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -424,8 +424,8 @@ static bool is_understood(
 	return false;
 }
 
-/* Components that differ from their peers, while limpet knows of none of their metrics what it
- * means: they may be at fault or better than the others. */
+/* Report components that differ from their peers if limpet does not know the meaning of any of
+ * their metrics: they may be at fault or better than the others. */
 static int judge_meaning(struct lp_verdict *v, const struct meanings *meanings)
 {
 	_cleanup_(names_release) struct name_list names = {.max = NAMES_MAX};

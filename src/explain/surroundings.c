@@ -438,7 +438,7 @@ static int job_sums_add(struct job_sums *j, const struct surrounding_job *job)
 		j->bytes[j->n++] = 0;
 	}
 	if (at >= j->n || !j->bytes)
-		return -ENOMEM; /* cannot happen: everything in the index has its place */
+		return -ENOMEM; /* cannot happen: every job in the index has its place */
 	j->bytes[at] += job->bytes;
 	j->all += job->bytes;
 	if (j->bytes[at] > j->best) {
