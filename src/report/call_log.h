@@ -6,8 +6,7 @@
 #include <limpet/dataset.h>
 #include <stdio.h>
 
-/* What to print. Empty lists select everything. Lost events are always printed.
- */
+/* The records to print. Empty lists select everything. Lost events are always printed. */
 struct call_log_filter {
 	bool calls, descriptors; /* which logs */
 	bool json;		 /* one object per line */

@@ -13,7 +13,7 @@ void html_write(FILE *out, const char *text);
  * the page shows in the reader's zone. */
 void html_write_sentence(FILE *out, const char *text);
 
-/* A name in an element of class "name", isolated from the text around it , because a name in a
+/* A name in an element of class "name", isolated from the text around it, because a name in a
  * right-to-left script must not reorder it. */
 void html_write_name(FILE *out, const char *name);
 

@@ -14,7 +14,7 @@
  * that is over. Names come from files: print the result as untrusted text. */
 void incident_add_what(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The same for a component that is slow by little: "oss5: disk sdb is a little slow, 1.3x its
+/* The same for a component that is slightly slow: "oss5: disk sdb is a little slow, 1.3x its
  * peers". */
 void incident_add_warning(
 	struct strbuf *sb, const struct lp_verdict *v, const struct lp_suspect *warning);
@@ -41,7 +41,7 @@ const char *incident_state_name(enum lp_status status);
 /* "high", "medium" or "low". */
 const char *incident_confidence_name(double confidence);
 
-/* What to do: commands to run on one host, and a sentence about what to check. */
+/* The steps for the operator: commands to run on one host, and a sentence about what to check. */
 struct incident_steps {
 	char host[256];		/* where to run the commands; "": anywhere */
 	struct strbuf commands; /* one per line, without a line end after the last one; may be

@@ -1,5 +1,5 @@
-/* What to do about an incident: commands with the names of the real devices, and what to check.
- */
+/* The operator's steps for an incident: commands with the names of the real devices, and what to
+ * check. */
 #include "base/array.h"
 #include "explain/behaviour.h"
 #include "explain/cause.h"
@@ -266,8 +266,8 @@ static void do_as_advised(struct making *m)
 		add_text(m, advice);
 }
 
-/* What a program ran out of, by the error of its calls. '@' is the process, '#' the directory of
- * the file. */
+/* The resource that a program ran out of, by the error of its calls. '@' is the process, '#' the
+ * directory of the file. */
 static const struct {
 	const char *result, *commands[2], *text;
 } shortages[] = {
@@ -295,8 +295,8 @@ static const struct {
 		"The kernel has no memory left for sockets. Find which connections use it."},
 };
 
-/* The command for the process and the directory of a call; without a directory it is about all file
- * systems. */
+/* The command for the process and the directory of a call; without a directory, the command covers
+ * all file systems. */
 static void add_call_command(struct making *m, const char *format, const struct lp_traced_call *c)
 {
 	const char *slash = c->file && c->file[0] == '/' ? strrchr(c->file, '/') : NULL;
@@ -320,7 +320,8 @@ static void add_call_command(struct making *m, const char *format, const struct 
 	strbuf_release(&directory);
 }
 
-/* The first call on the server that failed for want of something, and the row of `shortages`. */
+/* The first call on the server that failed because something ran out, and the row of
+ * `shortages`. */
 static const struct lp_traced_call *find_shortage(const struct making *m, size_t *ret_row)
 {
 	for (uint32_t i = 0; m->lead && i < m->lead->n_calls; i++) {
@@ -337,7 +338,7 @@ static const struct lp_traced_call *find_shortage(const struct making *m, size_t
 	return NULL;
 }
 
-/* An error that a server passes on, or the lack of something. */
+/* Add the steps for an error that a server passes on, or for a shortage. */
 static void do_shortage(struct making *m)
 {
 	size_t row = 0;
@@ -352,7 +353,7 @@ static void do_shortage(struct making *m)
 	add_text(m, shortages[row].text);
 }
 
-/* Where the system noted why a program ended. */
+/* Say where the system noted why a program ended. */
 static void do_crash(struct making *m)
 {
 	const char *advice = advice_of(m), *colon = advice ? strstr(advice, ": ") : NULL;
@@ -367,7 +368,7 @@ static void do_crash(struct making *m)
 			&m->to->text, "Its last calls failed with %s.", shortages[row].result);
 		add_text(m, shortages[row].text);
 	} else if (advice) {
-		/* The process that it begins with is gone. */
+		/* The advice may begin with a process, which is gone: leave that out. */
 		add_text(m, begins(advice, "On ") && colon ? colon + strlen(": ") : advice);
 		if (m->to->text.len > at)
 			m->to->text.text[at] = (char)toupper((unsigned char)m->to->text.text[at]);

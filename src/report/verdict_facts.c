@@ -338,7 +338,7 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	return counts;
 }
 
-/* What was compared: "4 TCP peers", if other components have no peers. */
+/* Add the components that were compared: "4 TCP peers", if others have no peers. */
 static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);

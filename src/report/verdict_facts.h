@@ -43,7 +43,7 @@ const char *verdict_status_name(enum lp_status status);
 /* The name of a level: "suspect", "warning", "absent". */
 const char *verdict_level_name(enum lp_level level);
 
-/* What is missing in an absent component: "work", "data", "observer"; NULL: nothing. */
+/* The missing part of an absent component: "work", "data", "observer"; NULL: nothing. */
 const char *verdict_gone_name(enum lp_gone gone);
 
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
@@ -59,7 +59,8 @@ const char *verdict_cause_words(const char *cause);
 /* "360 disks in 30 groups". */
 void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v);
 
-/* What was analysed: "await of 360 disks in 30 groups, 23 windows of 15m from ... to ...". */
+/* The data that was analysed: "await of 360 disks in 30 groups, 23 windows of 15m from ... to
+ * ...". */
 void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v);
 
 /* The origin of thresholds: "from the peers' own spread". */
@@ -79,7 +80,7 @@ uint32_t verdict_n_judged(const struct lp_verdict *v);
  * missing among 24 disks". Nothing, if no group could be decided. */
 void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
 
-/* Are its members one function, as each server has it? There are hundreds of such groups, and
+/* Are all its members the same function, one on each server? There are hundreds of such groups, and
  * servers are compared by all functions together. */
 bool verdict_group_is_function(const struct lp_verdict *v, const struct lp_peer_group *g);
 
@@ -90,7 +91,7 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
 /* "Muted, and still out of step: fs1/disk:sdh.", with about `max` components. */
 void verdict_add_muted(struct strbuf *sb, const struct lp_verdict *v, uint32_t max);
 
-/* What was checked: "11 of 12 servers and 6 clients, 48 components". */
+/* The parts that were checked: "11 of 12 servers and 6 clients, 48 components". */
 void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "limped from T (give or take 1s) to T (2h)", or "since T (give or take 1s), still at the end of

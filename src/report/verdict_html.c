@@ -236,7 +236,7 @@ static void write_evidence(struct html_page *p, const struct lp_suspect *s)
 	fputs("</ul>\n", p->out);
 }
 
-/* What to do: where, which commands, and what to check. */
+/* Write the operator's steps: the host, the commands, and what to check. */
 static void write_steps(struct html_page *p, const struct lp_incident *in)
 {
 	struct incident_steps steps = {0};

@@ -10,7 +10,7 @@
 #define SUSPECTS_MAX 1000
 #define MEMBERS_MAX 1000
 #define GROUPS_MAX 500
-#define GROUPS_OPEN_MAX 24 /* more of them have to be opened */
+#define GROUPS_OPEN_MAX 24 /* the reader has to open a list of more groups */
 
 static void cell_time(FILE *out, int64_t wall_us)
 {

@@ -250,7 +250,7 @@ static void write_suspects(FILE *out, const struct lp_verdict *v, const char *ke
 	fputc(']', out);
 }
 
-/* What is wrong in one sentence, and what to do: {"host","commands":[..],"text"}. */
+/* The problem in one sentence, and the steps for the operator: {"host","commands":[..],"text"}. */
 static void write_words(FILE *out, const struct lp_verdict *v, const struct lp_incident *in)
 {
 	_cleanup_(strbuf_release) struct strbuf what = {0};

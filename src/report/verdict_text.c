@@ -587,7 +587,7 @@ static void print_notes(struct printer *p)
 	}
 }
 
-/* The zone of the times in the reasons, which no other line has. */
+/* Print the zone of the times in the reasons, because no other line does. */
 static void print_zone(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -609,8 +609,8 @@ static void print_zone(struct printer *p)
 	}
 }
 
-/* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. What cannot be
- * judged was only read. */
+/* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. Data that cannot
+ * be judged was only read. */
 static void print_checked(struct printer *p)
 {
 	struct verdict_span span = verdict_span(p->v);
