@@ -23,8 +23,8 @@ struct follow {
 	bool begun;	     /* the file header was read, and the first frame was chosen */
 	uint64_t at;	     /* offset of the next frame */
 	uint64_t tried_size; /* there is no frame up to this size of the file */
-	/* Log and event frames of a sealed file, which are at its end, by the time at which they
-	 * begin; the next of them; and up to where the file has them. */
+	/* Log and event frames of a sealed file, which are at its end, sorted by the time at which
+	 * they begin; the next of them; and the offset where they end. */
 	struct frame_list apart;
 	size_t next_apart;
 	uint64_t apart_end;
@@ -280,7 +280,7 @@ static bool is_apart(const struct frame *frame)
 	return frame->type == FRAME_LOG || frame->type == FRAME_EVENT;
 }
 
-/* A sealed file has its logs behind all samples, one after the other: find them by time. */
+/* A sealed file has its logs after all samples, one log after the other, so find them by time. */
 static int logs_set_apart(struct follow *f, struct lp_err *err)
 {
 	_cleanup_(frame_list_release) struct frame_list list = {0};
@@ -337,7 +337,7 @@ static int shrunk(struct follow *f, struct lp_err *err)
 	return follow_begin(f, fd, err);
 }
 
-/* Bytes behind the end of the file that could not be written. */
+/* Read bytes after the end of the file, which could not be written yet. */
 static size_t tail_read(const struct follow *f, uint64_t at, void *buf, size_t size)
 {
 	return f->opt->peek ? f->opt->peek(f->opt->peek_ctx, f->source.path, at, buf, size) : 0;
@@ -417,7 +417,7 @@ static int payload_reserve(struct follow *f, size_t size)
 	return 0;
 }
 
-/* -EAGAIN: it is behind the end of the file, and no longer there: it is being written. */
+/* -EAGAIN: the payload is not in the file yet, and is now being written to it. */
 static int payload_fetch(struct follow *f, const struct frame *frame, struct lp_err *err)
 {
 	if (frame->offset < (uint64_t)f->st.st_size)
@@ -666,7 +666,7 @@ static int next_in_order(struct follow *f, int64_t until_us, int64_t *ret_us,
 			*ret_us = frame.first_us;
 			return 0;
 		}
-		/* The caller may take the samples of a frame piece by piece: logs come before. */
+		/* The caller may take the samples of a frame piece by piece, so logs come first. */
 		if (frame.type == FRAME_DATA) {
 			r = next_apart(
 				f, frame.last_us > until_us ? frame.last_us : until_us, ret, err);

@@ -37,8 +37,8 @@ struct follow_options {
 	int64_t from_us; /* 0: from the beginning; else frames that end earlier are skipped */
 	const struct lp_select *select; /* columns and components; its times are ignored */
 	struct lp_warn *warn;		/* of damage; may be NULL */
-	/* Copies up to `size` bytes from `offset` of a file on that are not in it, because they
-	 * could not be written yet, and returns their number. NULL: there are none. */
+	/* Copies up to `size` bytes that belong at `offset` of a file but could not be written to
+	 * it yet, and returns their number. NULL: there are none. */
 	size_t (*peek)(void *ctx, const char *path, uint64_t offset, void *buf, size_t size);
 	void *peek_ctx;
 };

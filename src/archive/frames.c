@@ -298,7 +298,7 @@ static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 	return format_get_frame(header, &f) || tail_is_zero(fd, from, size);
 }
 
-/* Note the bytes between the last intact frame and the next one (or the end). */
+/* Record the bytes between the last intact frame and the next one (or the end). */
 static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 {
 	if (to == l->size && tail_unfinished(fd, from, to)) {
