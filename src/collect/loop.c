@@ -388,7 +388,7 @@ static int loop_wait(struct loop *l, int64_t until_us, struct lp_err *err)
 	return parts_ended(l) ? TICKER_STOP : l->ticker->wait(l->ticker, until_us, err);
 }
 
-/* Sample at every instant until the end has come. */
+/* Sample at every instant until the end of the recording. */
 static int sample_all(struct loop *l, struct lp_err *err)
 {
 	int64_t next_us = next_instant(l);

@@ -420,7 +420,7 @@ enum parse_result lnet_parse_ni(const char **p, struct lnet_heading *h, const ch
 	return field == h->n ? PARSE_OK : PARSE_BAD;
 }
 
-/* Messages under way, their maximum, errors; then messages sent, received, routed, dropped; then
+/* Messages in flight, their maximum, errors; then messages sent, received, routed, dropped; then
  * the same in bytes. */
 unsigned lnet_parse_stats(const char *text, int64_t ret[LNET_N])
 {

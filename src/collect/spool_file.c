@@ -94,8 +94,8 @@ static int64_t boot_us(void)
 	return clock_us(CLOCK_REALTIME) - clock_us(CLOCK_BOOTTIME);
 }
 
-/* May the sender have treated this file as finished, or sent more of it than has survived? That is
- * possible if it has an index at its end, or was written before the last boot. */
+/* May the sender have treated this file as finished, or have sent data that did not survive? That
+ * is possible if it has an index at its end, or was written before the last boot. */
 static bool is_closed(const struct keep_list *files, const struct keep_file *file)
 {
 	_cleanup_(frame_list_release) struct frame_list frames = {0};
