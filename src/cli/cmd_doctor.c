@@ -51,7 +51,7 @@ struct check {
 	const char *area; /* "record", "trace", "compare" */
 	char name[32];
 	enum rating rating;
-	char *found;	    /* what is so */
+	char *found;	    /* the finding */
 	const char *remedy; /* what to do; NULL: nothing to do */
 };
 

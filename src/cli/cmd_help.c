@@ -73,7 +73,7 @@ static void print_completion(const struct help_options *opt)
 	}
 }
 
-/* "metrics" is no command, but may have been meant. */
+/* "metrics" is not a command, but the user may have meant it. */
 static int topic_find(int n_args, char **args, const struct command **ret, struct lp_err *err)
 {
 	int n = command_find(n_args, args, ret, err);

@@ -11,7 +11,7 @@ struct functions_choice {
 	double calls; /* remaining calls per second, of the server with the most */
 };
 
-/* Mark the functions that a diagnosis of the data accuses. Data that cannot be judged (a single
+/* Mark the functions that a diagnosis of the data accuses. Data that cannot be judged (of a single
  * server) accuses none. */
 int functions_find_telling(struct function_costs *c, struct lp_dataset *ds,
 	const struct lp_diagnose_options *how, struct lp_err *err);

@@ -79,7 +79,7 @@ static const char *level_colour(const json_t *incident, bool colour)
 	return !strcmp(text_of(incident, "level"), "critical") ? RED : YELLOW;
 }
 
-/* What was said, in a word or two. */
+/* What operators said about it, in a word or two. */
 static const char *said_word(const json_t *incident)
 {
 	bool muted = json_is_object(json_object_get(incident, "muted"));

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Characters that roff would interpret, or print differently ("'" becomes a typographic quotethat
+/* Characters that roff would interpret, or print differently ("'" becomes a typographic quote that
  * no shell understands). */
 static const char *man_escape(char c)
 {

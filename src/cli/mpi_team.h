@@ -14,8 +14,8 @@ struct mpi_team {
 	void (*end)(void);
 };
 
-/* Has mpirun started this process? If so, its standard output is a terminal, whatever the
- * destination is. */
+/* Has mpirun started this process? If so, its standard output is a terminal, wherever the output
+ * goes. */
 bool mpi_team_started(void);
 
 /* Is this the first process, or the only one, according to mpirun? Only that one prints errors. */

@@ -4,7 +4,7 @@
 
 #include "trace/stack/stack_config.h"
 
-/* Print regions, operations and functions, one sentence each; if there is a command (NULL: none),
+/* Print regions, operations and functions, one sentence each. If there is a command (not NULL),
  * look for the regions in its program. */
 int stack_plan_limits(const struct stack_config *c, char *const *command, struct lp_err *err);
 

@@ -141,8 +141,8 @@ static int drive_unknown(const struct drives *drives, const char *name, struct l
 		name, meant_question(&m));
 }
 
-/* The drive that was named on the command line or in the recording; NULL: none. The one in the
- * recording may be in a table that is not there now; all but power can be shown without it. */
+/* The drive that was named on the command line or in the recording; NULL: none. The table of the
+ * drive in the recording may no longer exist; everything but power can be shown without it. */
 static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
 	const struct drive **ret, struct lp_err *err)
 {
@@ -175,7 +175,7 @@ static int drives_print(const struct show_options *opt, struct lp_err *err)
 	return r;
 }
 
-/* A recording without calls: what is known of the reason. */
+/* Print why a recording has no calls, as far as that is known. */
 static int empty_print(
 	const struct show_options *opt, const struct stack_gaps *gaps, struct lp_err *err)
 {

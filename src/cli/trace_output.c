@@ -38,7 +38,7 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 int trace_send_begin(const struct send_options *send, struct spool_config *spool, int64_t *flush_us,
 	struct lp_warn *warn, struct sender **ret, struct lp_err *err)
 {
-	/* Earlier tracesare not sent; they may be about other programs. */
+	/* Earlier traces are not sent; they may be about other programs. */
 	int r = send_options_begin(send, spool, spool->observer,
 		clock_us(CLOCK_REALTIME) - US_PER_SEC, warn, ret, err);
 
