@@ -80,7 +80,7 @@ static int reader_refuse(const char *path, const char *what, const char *format,
 		format, command, path);
 }
 
-/* A first line "sep=;" says what separates the fields. Exports for Excel have it. */
+/* A first line "sep=;" names the separator. Exports for Excel have it. */
 static void reader_take_declaration(struct csv_reader *r)
 {
 	static const char *const lines[] = {"sep=,", "sep=;", "sep=|", "sep=\t"};

@@ -23,7 +23,7 @@ struct csv_field {
 struct csv_reader {
 	int fd;
 	char separator;
-	bool declared; /* the first line of the file says what the separator is */
+	bool declared; /* the first line of the file names the separator */
 
 	/* The current row. */
 	struct csv_field *fields;
@@ -38,17 +38,17 @@ struct csv_reader {
 	uint64_t offset;    /* of buf[0] in the file */
 	uint64_t next_line; /* the number of the line at `start` */
 	bool eof, has_nul;
-	bool skip; /* the line at `start` is bad, and left out */
+	bool skip; /* the line at `start` is bad, and is skipped */
 
-	struct lp_err damage; /* of a compressed file: why there is nothing after the end */
+	struct lp_err damage; /* of a compressed file: why its data ends early */
 };
 
 /* Open a file, unpack it if it is compressed, skip its byte order mark and refuse UTF-16. */
 int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err);
 void csv_reader_close(struct csv_reader *r);
 
-/* Choose the separator that the first line uses most: comma, semicolon or tab. If the file declares
- * one ("sep=;"), that is it. */
+/* Choose the separator that the first line uses most: comma, semicolon or tab. If the file names
+ * one ("sep=;"), use that. */
 int csv_reader_detect(struct csv_reader *r, struct lp_err *err);
 
 /* Read the next row: 1, 0 at the end (see `damage`), or a negative errno if the file cannot be

@@ -7,12 +7,12 @@
 /* Fewer intervals do not show a step. */
 #define SPANS_LEAST 4
 
-/* That many intervals are enough to see how long most of them are. */
+/* This many intervals are enough to find the usual one. */
 #define SPANS_MOST (UINT32_C(1) << 16)
 
 /* The clock of a program that sleeps between samples is late by a different time at each of them,
  * and interpreters and exports add digits. So the same step is rarely the same number. */
-#define ALIKE_PART 4 /* intervals that differ by less than this part of them are one step */
+#define ALIKE_PART 4 /* intervals that differ by less than this fraction of them are one step */
 #define ROUND_PART 20
 
 static bool spans_alike(int64_t a, int64_t b)
@@ -20,7 +20,7 @@ static bool spans_alike(int64_t a, int64_t b)
 	return a < b ? b - a <= a / ALIKE_PART : a - b <= b / ALIKE_PART;
 }
 
-/* Without the digits that are noise: in whole seconds or milliseconds, if that changes little. */
+/* Remove digits that are noise: round to whole seconds or milliseconds if that changes little. */
 static int64_t span_round(int64_t us)
 {
 	int64_t unit = us >= US_PER_SEC ? US_PER_SEC : US_PER_SEC / 1000;
@@ -34,9 +34,9 @@ static int64_t span_round(int64_t us)
 struct steps {
 	int64_t last_us;
 	int64_t us;	/* the interval that may be the most frequent one */
-	int64_t off_us; /* the sum of the differences from it of those that are alike */
+	int64_t off_us; /* the sum of the differences of similar intervals from it */
 	uint32_t votes;
-	uint32_t n, n_alike; /* intervals; those that are like `us` */
+	uint32_t n, n_alike; /* intervals; those that are similar to `us` */
 	bool begun, exact;   /* exact: all of those are equal to it */
 };
 
@@ -117,7 +117,7 @@ static int compare_i64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of sorted intervals, the middle one of the largest group of which all are alike. */
+/* The middle one of the largest group of similar intervals, in a sorted list. */
 static int64_t most_alike(const int64_t *spans, size_t n)
 {
 	size_t most = 0, middle = 0;

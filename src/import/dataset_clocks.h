@@ -23,12 +23,13 @@ struct data_clock {
 void clock_release(struct data_clock *c);
 
 /* Correct the times of the samples of a batch: as if the clock had never been set since the file
- * began or, if `known`, as decided. `walls` has room for all times. 0 or -ENOMEM. */
+ * began or, if `known`, by the corrections that were found. `walls` has room for all times. 0 or
+ * -ENOMEM. */
 int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *walls);
 
-/* The same for data that keeps coming, and may be read again: a time that is like one before has
- * the same correction. Only the last few times at which the clock was set are known. 1: the clock
- * was set in this batch or before it; 0: it was not; or -ENOMEM. */
+/* The same for data that keeps coming, and may be read again: a time that was seen before gets the
+ * same correction. Only the last few times at which the clock was set are known. 1: the clock was
+ * set in this batch or before it; 0: it was not; or -ENOMEM. */
 int clock_track(struct data_clock *c, const struct lp_batch *batch, int64_t *walls);
 
 /* The correction of the last sample that was tracked; and change it. */

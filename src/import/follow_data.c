@@ -410,7 +410,7 @@ void follow_data_correct(struct follow_data *d, const struct follow_clocks *cloc
 	d->clocks = clocks;
 }
 
-/* How far times in a file are ahead of those that it is read by. */
+/* How far the times in a file are ahead of the times by which the file is read. */
 static int64_t ahead_of(const struct follow_data *d, const struct followed *e)
 {
 	const char *observer = e->foreign ? "" : e->observer;
@@ -428,7 +428,7 @@ static int64_t file_until(const struct follow_data *d, const struct followed *e,
 	return until;
 }
 
-/* A time in a file, by the right clock. */
+/* A time in a file, according to the right clock. */
 static int64_t right_time(const struct follow_data *d, const struct followed *e, int64_t us)
 {
 	int64_t right;
@@ -588,7 +588,7 @@ static int observer_note(struct followed *e)
 	return e->observer ? 0 : -ENOMEM;
 }
 
-/* Say how far the data goes that an archive of a directory holds back. */
+/* Report up to which time an archive of a directory holds back data. */
 static int waiting_tell(const struct follow_data *d, const struct followed *e)
 {
 	int64_t newest;
@@ -599,7 +599,8 @@ static int waiting_tell(const struct follow_data *d, const struct followed *e)
 	return newest > INT64_MIN ? d->clocks->waits(d->clocks->ctx, e->observer, newest) : 0;
 }
 
-/* Look at what is held back: its times may be by a clock that was set. Records of a log wait. */
+/* Look at data that is held back: its times may come from a clock that was set. Records of a log
+ * stay held back. */
 static int archive_peek(const struct follow_data *d, struct followed *e, struct follow_item *ret,
 	struct lp_err *err)
 {

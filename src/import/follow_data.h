@@ -21,15 +21,15 @@
 
 struct follow_data;
 
-/* Clocks that are wrong. Without one, times are taken as they were recorded. */
+/* Corrections for wrong clocks. Without one, times are taken as they were recorded. */
 struct follow_clocks {
 	/* The right times of the samples of an observer's archive, as it arrives. 0 or -ENOMEM. */
 	int (*correct)(
 		void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls);
-	/* An archive that grows has data that is held back, up to this time. 0 or -ENOMEM. */
+	/* An archive that grows holds back data up to this time. 0 or -ENOMEM. */
 	int (*waits)(void *ctx, const char *observer, int64_t newest_us);
-	/* How far the times in an observer's archives are ahead of the right ones; "": those in
-	 * files of several observers, at most. Such files are read so much further. */
+	/* How far the times in an observer's archives are ahead of the right ones; "": the maximum
+	 * for files of several observers. Such files are read ahead by that much. */
 	int64_t (*ahead_us)(void *ctx, const char *observer);
 	void *ctx;
 };
@@ -59,8 +59,7 @@ int follow_data_next(
  * none. */
 int64_t follow_data_held_us(const struct follow_data *d);
 
-/* The number of files of which the next item that is held back begins within `span_us` of a time.
- */
+/* The number of files whose next held-back item begins within `span_us` of a time. */
 size_t follow_data_n_near(const struct follow_data *d, int64_t us, int64_t span_us);
 
 /* The number of files with such items. */

@@ -131,8 +131,8 @@ int sysstat_old_start(struct sysstat_file *f, struct lp_err *err)
 	return r;
 }
 
-/* The kernel counts the time in hundredths of a second, as all but two of the architectures that
- * sysstat ran on do; the file does not say it. */
+/* The kernel counts time in hundredths of a second on all but two of the architectures that sysstat
+ * ran on; the file does not say which unit it uses. */
 static int read_record_header(
 	struct sysstat_file *f, struct sysstat_record *rec, struct lp_err *err)
 {
@@ -162,8 +162,8 @@ static struct sysstat_activity *find_activity(struct sysstat_file *f, uint32_t i
 	return NULL;
 }
 
-/* The list of a restart's record: activities of which there is another number from here on. An
- * older sadc that added to the file of a newer one leaves some of them empty. */
+/* The list in the record of a restart: activities whose number of items changes from here on. An
+ * older sadc that appended to the file of a newer one leaves some entries empty. */
 static int read_restart(struct sysstat_file *f, struct sysstat_record *rec, struct lp_err *err)
 {
 	uint64_t bytes = (uint64_t)f->n_volatile * ACTIVITY_BYTES;

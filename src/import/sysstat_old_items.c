@@ -59,7 +59,7 @@ static const struct old_field net_0[] = {
 	{"rx_multicast", 48, LONG},
 };
 
-/* sysstat 10.1.4 to 10.1.7 lack the last two, whose place is the name's then. */
+/* sysstat 10.1.4 to 10.1.7 lack the last two fields; the name is in their place. */
 #define NET_1_FIELDS 7
 static const struct old_field net_2[] = {
 	{"rx_packets", 0, LONG_LONG},

@@ -194,8 +194,8 @@ static ssize_t line_get(struct text_source *t)
 	return n ? (ssize_t)n : -1;
 }
 
-/* A machine that went down leaves a hole of NUL bytes where it was writing; what was written after
- * that follows in the same line. Returns the length that is left. */
+/* A machine that crashes while it writes leaves a hole of NUL bytes; later output follows in the
+ * same line. Returns the remaining length. */
 static ssize_t line_skip_nul(struct text_source *t, ssize_t n)
 {
 	const char *nul = memrchr(t->line, '\0', (size_t)n);

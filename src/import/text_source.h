@@ -21,8 +21,8 @@ struct text_format {
 	const char *nothing;	      /* the error for a file without samples */
 };
 
-/* Open a file, compressed or not. `fd` -1: open `path`; else read from it, and close it, and
- * `damage` says why it ends too soon, if it does (unpack_open()). */
+/* Open a file, compressed or not. `fd` -1: open `path`; else read from it, and close it. If the
+ * file ends early, `damage` says why (unpack_open()). */
 int text_source_open(const struct text_format *format, const char *path, int fd,
 	const struct lp_err *damage, struct lp_warn *warn, struct lp_source **ret,
 	struct lp_err *err);

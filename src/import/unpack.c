@@ -345,8 +345,7 @@ static int unpacking_run(struct unpacking *u, struct lp_err *err)
 	return r;
 }
 
-/* Leave out what follows the last end of a line: 1 if something is left, else 0, or a negative
- * errno. */
+/* Remove the incomplete last line: 1 if something is left, else 0, or a negative errno. */
 static int cut_last_line(struct unpacking *u)
 {
 	while (u->done > 0) {

@@ -28,8 +28,9 @@ bool unpack_is_packed(const unsigned char *head, size_t n);
 /* Open a file for reading, like file_open_input(). If it is compressed, its content is written to a
  * temporary file without a name (in $TMPDIR), and that is opened.
  *
- * `ret_damage` is for files of text: if the compressed data is damaged or breaks off, its whole
- * lines up to there are opened, and the error is in `ret_damage`. NULL: that is an error. */
+ * `ret_damage` is for text files: if the compressed data is damaged or ends early, the complete
+ * lines before that point are opened, and the error is stored in `ret_damage`. If that is NULL, it
+ * is an error. */
 int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err);
 
 /* Unpack the first `n` bytes of a compressed file. Returns the number of bytes in `ret`, as many as

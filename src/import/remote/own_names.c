@@ -2,9 +2,9 @@
  * reading (import/prometheus.c) share this table, which is built from the schemas of the
  * collectors:
  *
- * - a column that node_exporter has, too, is called as there, with "limpet" in place of "node", and
- *   is in the same unit: limpet_disk_read_bytes_total, limpet_cpu_seconds_total{mode="user"};
- * - others are limpet_KIND_COLUMN, with "_total" behind counters: limpet_ost_rd_bytes_total.
+ * - a column that node_exporter has, too, has the same name as there, with "limpet" in place of
+ *   "node", and the same unit: limpet_disk_read_bytes_total, limpet_cpu_seconds_total{mode="user"};
+ * - others are limpet_KIND_COLUMN, with "_total" after counters: limpet_ost_rd_bytes_total.
  *
  * Labels: job="limpet", instance (the observer), kind and name.
  */
@@ -52,7 +52,7 @@ static struct mapping_group *group_get(struct mapping *m, size_t first, const ch
 	return g->kind && g->name && mapping_condition(&g->where, "kind", kind) == 0 ? g : NULL;
 }
 
-/* "limpet_KIND_COLUMN", with nothing in it that Prometheus does not allow. */
+/* "limpet_KIND_COLUMN", without characters that Prometheus does not allow. */
 static char *metric_name(const char *kind, const struct lp_column *column)
 {
 	struct strbuf name = {0};
