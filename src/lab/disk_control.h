@@ -1,17 +1,17 @@
 /* The control protocol of a running disk, over the socket NODE/disk.ctl: one line as request, one
  * line as answer.
  *
- *   slow FACTOR             service times times FACTOR, 0.001 to 1000 (1: as new)
+ *   slow FACTOR             multiply service times by FACTOR, 0.001 to 1000 (1: as new)
  *   busy PERCENT            hidden competing load: another initiator's reads take the disk, about
  *                           that share of its time, and move the head away (0: none; at most 95)
- *   stall EVERY_MS FOR_MS   about every EVERY_MS it does nothing for FOR_MS, at most half of that
- *                           (0 0: never)
+ *   stall EVERY_MS FOR_MS   about every EVERY_MS the disk does nothing for FOR_MS, which is at most
+ *                           half of EVERY_MS (0 0: never)
  *   show                    "slow 1 busy 0 stall 0 0 requests N bytes N late_us N late_max_us N":
- *                           how it is set, what it did, and how much later than the model says
- *                           all requests together and the worst of them were answered
- *   reset                   all as new
+ *                           the settings, the totals, and how much later than in the model
+ *                           requests were answered: the sum of all, and the worst one
+ *   reset                   everything as new
  *
- * The answer is "ok", what was asked for, or "error: WHY". */
+ * The answer is "ok", the requested values, or "error: WHY". */
 #ifndef LAB_DISK_CONTROL_H
 #define LAB_DISK_CONTROL_H
 
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DISK_LINE_MAX 256 /* of a line there or back, with its newline or NUL */
+#define DISK_LINE_MAX 256 /* of a request or an answer, with its newline or NUL */
 
 /* Send a line and get the answer (without its newline) into `reply`. An "error:" is -EINVAL.
  * -ETIMEDOUT if the disk does not answer within seconds. */

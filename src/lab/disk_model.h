@@ -19,7 +19,7 @@ struct disk_params {
 
 /* Settings that can change at run time. */
 struct disk_trouble {
-	double slow; /* service times times this, DISK_SLOW_MIN .. DISK_SLOW_MAX; 1 */
+	double slow; /* multiplies service times, DISK_SLOW_MIN .. DISK_SLOW_MAX; 1 */
 	double busy; /* share of time that hidden load takes, 0 .. DISK_BUSY_MAX */
 	/* About every `stall_every_ms`, the disk stalls for `stall_for_ms`, at most half of that;
 	 * 0, 0: never. */

@@ -20,7 +20,7 @@ int hog_start(const struct hog *h, const struct lab_node *at, const char *const 
 /* Is the process on `at` still running? If not, -ESRCH. */
 int hog_verify(const struct hog *h, const struct lab_node *at, struct lp_err *err);
 
-/* Kill all processes with the markon any node, and wait until they are gone: a process that waits
+/* Kill all processes with the mark on any node, and wait until they are gone: a process that waits
  * for its disk takes some time. 0 if there are none. */
 int hog_stop(const struct hog *h, struct lp_err *err);
 

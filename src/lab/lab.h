@@ -5,9 +5,9 @@
  * limpet-NAME-*, control groups limpet-NAME-*, and processes in those namespaces. LAB_ROOT is
  * /run/limpet/lab, or $LIMPET_LAB_DIR.
  *
- *   DIR/lab.json          what it is made of (lab_load() reads it)
- *   DIR/owned             namespaces and control groups that are its own (owned.h)
- *   DIR/mem/              a tmpfs of its own: DIR/mem/s1.img is what is on a disk
+ *   DIR/lab.json          the description of its parts (lab_load() reads it)
+ *   DIR/owned             namespaces and control groups that belong to it (owned.h)
+ *   DIR/mem/              a separate tmpfs: DIR/mem/s1.img has the contents of a disk
  *   DIR/s1/disk/disk.img  that file behind a disk's service times (FUSE), under a loop device
  *   DIR/s1/disk.ctl       socket that changes the disk (disk_control.h)
  *   DIR/s1/brick/         the file system on its first partition

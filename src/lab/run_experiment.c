@@ -32,7 +32,7 @@ static int phase_wait(const struct plan_run *run, const char *phase, int64_t us,
 }
 
 /* A fault that causes errors for clients is recorded only up to its end: undoing it may require a
- * restart of the server, which is another disturbance. */
+ * restart of the server, which is a disturbance, too. */
 static bool phase_is_recorded(const struct experiment *e, unsigned phase)
 {
 	return phase != RUN_WARMUP && !(phase == RUN_RECOVERY && experiment_fatal(e));

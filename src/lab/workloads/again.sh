@@ -1,5 +1,5 @@
-# Runs a workload that may fail: its script is the first argument. Waits while the file HOLD is there;
-# a script that ends is noted in FAILED and begins anew.
+# Runs a workload that may fail: its script is the first argument. Waits while the file HOLD exists.
+# When a script fails, notes that in FAILED and starts it again.
 while [ -e "$HOLD" ]; do
 	sleep 0.2
 done

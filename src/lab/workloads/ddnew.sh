@@ -5,7 +5,7 @@ prepare() {
 	pieces
 }
 
-# The same files again, so that every server has as many as any other.
+# Write the same files again, so that all servers have equally many.
 pass() {
 	rm -f piece.*
 	write_pieces

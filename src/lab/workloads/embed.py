@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""embed.py OUT LIBRARY AGAIN WORKLOAD...: shell files as C, for src/lab/registry.c.
+"""embed.py OUT LIBRARY AGAIN WORKLOAD...: write shell files as C, for src/lab/registry.c.
 
-LIBRARY and AGAIN become strings, each WORKLOAD a `struct workload` whose name is the file's. Its
-first lines are "# summary: ..." and "# needs: ..."; it defines the function pass, and may define
-prepare."""
+LIBRARY and AGAIN become strings, and each WORKLOAD a `struct workload` with the name of the file. A
+workload begins with the lines "# summary: ..." and "# needs: ...", defines the function pass, and
+may define prepare."""
 import pathlib
 import re
 import sys
 
 
 def c_string(text):
-    """A string literal for each line."""
+    """A string literal per line."""
     def escape(line):
         return line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return "\n".join(f'\t"{escape(line)}\\n"' for line in text.splitlines())

@@ -1,7 +1,7 @@
 # summary: IOzone's write and rewrite (by iozone, or by fio with the same pattern)
 # needs: iozone|fio dd awk sort
 
-# fio would remove pieces that are smaller than they should be, and make them anew.
+# fio would remove pieces that are too small, and create them again.
 prepare() {
 	pieces
 	fill

@@ -1,22 +1,23 @@
-# What workloads share. This file comes first, then the workload's own, then one of work_prepare and
-# work_passes. It is for any /bin/sh.
+# The common part of workloads. A script consists of this file, the workload's own, and a call of
+# work_prepare or work_passes. It must run in any /bin/sh.
 #
-# A workload knows these variables: CLIENT (1, 2, ...), CLIENTS and SERVERS (how many), MIB (the size
-# of large files), SEED, PASS (1, 2, ...; 0 while it prepares), WORK_DIR (its directory on the parallel
-# file system, where it begins), BRICKS (where servers keep their files on this machine) and LIST.
+# A workload can use these variables: CLIENT (1, 2, ...), CLIENTS and SERVERS (their numbers), MIB
+# (the size of large files), SEED, PASS (1, 2, ...; 0 during preparation), WORK_DIR (its directory
+# on the parallel file system, where it begins), BRICKS (where servers keep their files on this
+# machine) and LIST.
 #
-# Large files are worked on in pieces of 4 MB, each a file of its own, of which every server has the
-# same number: a file system that places by hash would give one server more than another for as long
-# as the files live, which is what a comparison of servers must not see. The list of pieces (LIST,
-# outside of the file system) has lines "ROUND NAME"; a round has one piece on each server.
+# Large files are read and written in pieces of 4 MB. Each piece is a separate file, and every
+# server has the same number of them: a file system that places files by hash would permanently give
+# some servers more than others, and comparing servers would show that difference. The list of
+# pieces (LIST, outside of the file system) has lines "ROUND NAME"; a round has one piece on each
+# server.
 
-# What a workload defines: pass, which is repeated, and if it needs that prepare, which is done once
-# before.
+# A workload defines pass, which is repeated, and if necessary prepare, which runs once before.
 prepare() {
 	:
 }
 
-# Prepares, in the workload's directory. A command that fails ends it, here and below.
+# Prepare, in the workload's directory. Here and below, a failing command ends the script.
 work_prepare() {
 	set -e
 	mkdir -p "$WORK_DIR"
@@ -24,8 +25,8 @@ work_prepare() {
 	prepare
 }
 
-# Passes, one after the other, until it is stopped. All in the same shell: a command that fails ends
-# it, and workload_verify() sees that.
+# Run passes, one after the other, until the workload is stopped. All run in the same shell: a
+# failing command ends it, and workload_verify() detects that.
 work_passes() {
 	set -e
 	mkdir -p "$WORK_DIR"
@@ -36,8 +37,8 @@ work_passes() {
 	done
 }
 
-# server_of FILE NUMBER: the server that has it, from 0. A file system whose bricks do not show files
-# stripes them itself: then any will do.
+# server_of FILE NUMBER: print the server that has the file, from 0. If bricks do not show files,
+# the file system stripes them itself, and any server will do.
 server_of() {
 	k=0
 	for b in $BRICKS; do
@@ -50,7 +51,7 @@ server_of() {
 	echo $(($2 % SERVERS))
 }
 
-# pieces: make empty ones, until each server has as many as there are rounds, and the list.
+# pieces: create empty pieces until each server has one per round, and write the list.
 pieces() {
 	if [ -s "$LIST" ]; then
 		return
@@ -82,8 +83,9 @@ pieces() {
 	mv "$LIST.sorted" "$LIST"
 }
 
-# order [ROUNDS]: the names of a pass, of so many rounds or all: rounds in another order each time,
-# and the servers of each round, so that clients do not run in step.
+# order [ROUNDS]: print the names for a pass over this many rounds, or all. The order of rounds
+# differs each time, and so does the order of servers in a round, so that clients do not run in
+# step.
 order() {
 	awk -v seed=$((SEED + CLIENT * 1009 + PASS * 31)) '
 	BEGIN { srand(seed) }
@@ -95,7 +97,7 @@ order() {
 	{ print $3 }'
 }
 
-# fill: write what is not there, or not in full.
+# fill: write pieces that are missing or incomplete.
 fill() {
 	for f in $(order); do
 		size=$(stat -c %s $f 2>/dev/null || echo 0)
@@ -105,29 +107,29 @@ fill() {
 	done
 }
 
-# write_pieces [ROUNDS]: a pass over them.
+# write_pieces [ROUNDS]: write in a pass.
 write_pieces() {
 	for f in $(order "$@"); do
 		dd if=/dev/zero of=$f bs=4M count=1 oflag=direct conv=notrunc status=none
 	done
 }
 
-# read_pieces [ROUNDS]: the same, reading.
+# read_pieces [ROUNDS]: the same for reading.
 read_pieces() {
 	for f in $(order "$@"); do
 		dd if=$f of=/dev/null bs=4M iflag=direct status=none
 	done
 }
 
-# fio_half write|read NAMES: over the pieces with these names, separated by colons.
+# fio_half write|read NAMES: process the pieces with these names, separated by colons.
 fio_half() {
 	fio --output=/dev/null --name=half --rw=$1 --bs=4m --filesize=4m --direct=1 \
 		--ioengine=psync --end_fsync=1 --fallocate=none --allow_file_create=0 \
 		--file_service_type=sequential --thread --filename="$2"
 }
 
-# iozone_pass write|read TEST: a pass of IOzone's test 0 (write, rewrite) or 1 (read, reread), with
-# an fsync at the end of each half. iozone wants one large file; fio takes the pieces.
+# iozone_pass write|read TEST: run a pass of IOzone's test 0 (write, rewrite) or 1 (read, reread),
+# with an fsync at the end of each half. iozone needs one large file; fio uses the pieces.
 iozone_pass() {
 	if command -v iozone >/dev/null; then
 		if [ $2 = 1 ] && [ ! -f iozone.file ]; then
@@ -141,10 +143,10 @@ iozone_pass() {
 	fio_half $1 "${names%:}"
 }
 
-# mail NUMBER TRANSACTIONS: PostMark, each time with other numbers.
-# It writes without O_DIRECT and deletes most of what it wrote before any server would put that on
-# its disk; so servers are told to write its files at once (chattr +S, inherited), and GlusterFS's
-# list of what is to be deleted (which is there once something was).
+# mail NUMBER TRANSACTIONS: run PostMark, each time with other random numbers. It writes without
+# O_DIRECT, and deletes most of its data before a server would write that to its disk. So servers
+# are made to write its files synchronously (chattr +S, which is inherited), and also GlusterFS's
+# list of files to delete (which exists after the first deletion).
 mail() {
 	mkdir -p mail
 	: >deleted
