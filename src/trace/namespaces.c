@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file of a process in /proc; of our own with `pid` 0. */
+/* A file of a process in /proc; `pid` 0: of this process. */
 static bool look(const char *proc, int pid, const char *name, struct stat *ret)
 {
 	char path[PATH_MAX];

@@ -54,7 +54,7 @@ int session_count_ended(struct session *s);
 void session_forget(struct session *s, int64_t now_ns);
 /* Count and forget ended processes before the next sample. */
 int session_absorb(struct session *s);
-/* If the kernel countsand many processes have ended, update the counts, so that the kernel can
+/* If the kernel counts and many processes have ended, update the counts, so that the kernel can
  * reuse their cells. */
 int session_relieve(struct session *s, struct lp_err *err);
 /* `pids` are the traced processes. A known process that is not among them has ended, but its event

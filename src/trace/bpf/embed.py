@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""embed.py IN OUT: the bytes of a file as a string of C. (As numbers, each would be a token of its own,
-of which some tools cannot take a quarter of a million.)"""
+"""embed.py IN OUT: write the bytes of a file as a C string. (As numbers, each would be a separate token, and some tools
+cannot handle a quarter of a million tokens.)"""
 import sys
 
 with open(sys.argv[1], "rb") as source, open(sys.argv[2], "w", encoding="ascii") as target:

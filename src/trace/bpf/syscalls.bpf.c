@@ -85,7 +85,7 @@ FORCE_INLINE void deliver_kept(
 	emit_text(s, t);
 }
 
-/* The event as it will be delivered, without its text. */
+/* The event as it will be delivered, but without its text. */
 FORCE_INLINE struct scratch *scratch_fill(const struct record_all *r)
 {
 	struct scratch *s = scratch_get();

@@ -29,8 +29,8 @@ void calls_reading_release(struct calls_reading *r);
  * calls. */
 int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
 
-/* The namespace that the id of the program is of (header.pid_space; 0: not known). -EAGAIN,
- * -EBADMSG likewise. */
+/* The namespace in which the program has its id (header.pid_space; 0: unknown). -EAGAIN, -EBADMSG
+ * likewise. */
 int calls_reading_space(int fd, uint64_t *ret);
 
 /* Switch a function on or off, in the table and here; it takes effect at its next call. -EBADF,

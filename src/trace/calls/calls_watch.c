@@ -23,7 +23,7 @@ struct calls_watch {
 	bool passive;
 	uint64_t netns;
 	uint64_t pid_space;   /* our own */
-	struct idmap looks;   /* process with other files than us -> how often it was looked at */
+	struct idmap looks;   /* process with other files than limpet's -> number of checks */
 	int64_t looked_ns;    /* the last time that was done */
 	int64_t elsewhere_ns; /* how often it is */
 	struct calls_program *programs;
@@ -35,7 +35,7 @@ struct calls_watch {
 /* A table is abandoned if it has not changed for this long and its process has ended. */
 #define ABANDONED_NS (60 * NS_PER_SEC)
 #define ELSEWHERE_NS (10 * NS_PER_SEC)
-/* A process that has no table after this many looks is not going to have one. */
+/* A process that has no table after this many checks will not get one. */
 #define LOOKS_MAX 6
 
 static void program_release(struct calls_program *p)
@@ -135,8 +135,8 @@ static bool name_parse(const char *name, pid_t *ret_pid, uint64_t *ret_birth_ns)
 	return true;
 }
 
-/* The name of a table has the id that its process has in its own namespace, which may be that of
- * another one here. */
+/* The name of a table contains the id of its process in the process's own namespace, which may
+ * differ from its id here. */
 static void program_place(const struct calls_watch *w, struct calls_program *p)
 {
 	uint64_t space = 0;
@@ -301,7 +301,7 @@ static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 	return r;
 }
 
-/* Look at a process that may not see the directory, for some time. 0 or -ENOMEM. */
+/* Examine a process that may not see the directory, a limited number of times. 0 or -ENOMEM. */
 static int stranger_look(
 	struct calls_watch *w, int pid, struct idmap *ret_looks, struct lp_err *err)
 {
@@ -315,7 +315,7 @@ static int stranger_look(
 	return looks < LOOKS_MAX ? process_look(w, pid, err) : 0;
 }
 
-/* Programs that began since, in containers. */
+/* Find programs that have begun since then, in containers. */
 static int look_elsewhere(struct calls_watch *w, struct lp_err *err)
 {
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -2,8 +2,9 @@
  * forgets them when they have ended.
  *
  * While a watch is open, programs keep their tables in a directory (runtime/calls_table.h) and
- * leave them there when they end; it takes them away. Programs that run already are found by their
- * memory, and so are those that do not see the directory (in containers), from time to time.
+ * leave them there when they end; the watch removes them. It finds programs that are already
+ * running by their memory. From time to time it also looks for programs that do not see the
+ * directory (in containers).
  */
 #ifndef TRACE_CALLS_WATCH_H
 #define TRACE_CALLS_WATCH_H
@@ -30,7 +31,7 @@ struct calls_program {
 	int fd;
 	char *file;  /* in the directory; NULL: it has no name */
 	bool bad;    /* it is not valid; that was reported */
-	bool placed; /* its process is known by its id here */
+	bool placed; /* the id of its process in this namespace is known */
 	bool gone;   /* it has no process */
 };
 
@@ -41,8 +42,8 @@ struct calls_watch_config {
 	const char *proc;      /* where /proc is */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
 	int64_t elsewhere_ns;  /* how often to look for programs in containers [10 s] */
-	/* Only look: programs do not learn that there is a reader, and tables of those that have
-	 * ended are left to others. */
+	/* Only look: programs do not learn that there is a reader, and the tables of ended programs
+	 * stay for others. */
 	bool passive;
 };
 
@@ -57,7 +58,7 @@ int calls_watch_read(struct calls_watch *w,
 	int (*fn)(void *ctx, struct calls_program *p, struct lp_err *err), void *ctx,
 	struct lp_warn *warn, struct lp_err *err);
 
-/* The total number of programs that there was no room for. */
+/* The total number of programs for which there was no room. */
 uint64_t calls_watch_left_out(const struct calls_watch *w);
 
 #endif

@@ -87,7 +87,7 @@ unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap)
 
 /* A file that a process has mapped. */
 struct mapped {
-	const char *program, *path; /* path: as we reach it */
+	const char *program, *path; /* path: as limpet can open it */
 	bool unwinds;		    /* this file, or one before it */
 	char image[SYMBOLS_IMAGE_MAX];
 	pid_t pid;
@@ -126,8 +126,8 @@ static int symbol_add(
 	return place_add(to, &p);
 }
 
-/* Functions that leave others without returning from them, and search for their return addresses:
- * of C++, Rust and Go. */
+/* Functions of C++, Rust and Go that leave other functions without returning from them, and search
+ * for their return addresses. */
 static bool is_unwinder(const char *symbol)
 {
 	static const char *const names[] = {
@@ -176,8 +176,8 @@ static bool seen_before(const struct proc_maps *maps, size_t i)
 	return false;
 }
 
-/* The file that is mapped, also if its name is gone or has become that of another; if that is not
- * permitted, the one of its name, if it is the same. */
+/* Open the mapped file, even if its name no longer exists or now belongs to another file. If that
+ * is not permitted, open the file with its name, provided that it is the same file. */
 static int mapping_open(
 	const char *proc, pid_t pid, const struct proc_mapping *m, char ret_path[PATH_MAX])
 {

@@ -30,7 +30,7 @@ struct prober_place {
 	pid_t pid;
 	const char *path;
 	uint64_t offset;
-	bool calls_only; /* its end is not to be probed, and its times are not known */
+	bool calls_only; /* its end must not be probed, so its times are unknown */
 };
 
 /* Count the calls of a function of a process; or of the kernel. 0 or a negative errno. */

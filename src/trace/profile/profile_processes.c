@@ -84,8 +84,8 @@ void profile_processes_count(struct profile_processes *p, const char *program, i
 	}
 }
 
-/* Its data from /proc. A process that has ended is known by its number only. False: it is a thread
- * of the kernel, which nobody started. */
+/* Read its data from /proc. A process that has ended is known by its number only. False: it is a
+ * thread of the kernel, which nobody started. */
 static bool process_look(
 	const struct profile_processes *p, const struct busy_program *b, struct process_note *ret)
 {

@@ -32,8 +32,8 @@ struct sampler_config {
 struct sampler_count {
 	uint64_t n;
 	uint64_t address;
-	int pid;     /* 0: not known, and of the kernel */
-	int process; /* one with such samples, also if they are of the kernel; 0: none */
+	int pid;     /* 0: unknown, or of the kernel */
+	int process; /* one with such samples, even if they are of the kernel; 0: none */
 	bool kernel;
 	char comm[SAMPLER_COMM_MAX]; /* of the process, at that time */
 	struct build_id id;	     /* of its file, if known, */

@@ -370,8 +370,8 @@ static int news_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 	return r;
 }
 
-/* The name of the process that a count is of. The rings are read one after the other, so a sample
- * may have been counted before the record that names its process was read. */
+/* The name of a count's process. The rings are read one after the other, so a sample may have been
+ * counted before the record that names its process was read. */
 static const char *cell_name(const struct ring_sampler *s, const struct cell *c)
 {
 	uint32_t at;
@@ -380,7 +380,7 @@ static const char *cell_name(const struct ring_sampler *s, const struct cell *c)
 									      : c->comm;
 }
 
-/* Keep the names of processes that still exist. That of one which ends later may be needed then. */
+/* Keep the names of processes that still exist: they may be needed after the process has ended. */
 static void names_keep(struct ring_sampler *s)
 {
 	char(*comms)[SAMPLER_COMM_MAX] = s->comms;

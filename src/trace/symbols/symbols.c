@@ -348,7 +348,7 @@ static void vdso_read(struct symbols *s)
 	if (!start || proc_maps_read("/proc", getpid(), &own) < 0)
 		return;
 	m = proc_maps_find(&own, start);
-	if (m) /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the kernel gives */
+	if (m) /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel returns an integer */
 		elf_image_read_memory((const void *)start, m->end - start, &s->vdso);
 }
 
@@ -361,7 +361,8 @@ static void answer_vdso(
 	answer_from(&s->vdso, address - m->start, a);
 }
 
-/* Memory whose code a compiler may have made: without a file, or shared by a process with itself.
+/* Memory that may contain code of a run-time compiler: it has no file, or the process shares it
+ * only with itself.
  */
 static bool is_memory(const char *path)
 {
@@ -391,8 +392,8 @@ static const struct symbol *jit_find(struct symbols *s, struct process *p, uint6
 	return symbol_table_find(&p->jit, address);
 }
 
-/* Code without a file: a compiler made it, and may name it. Addresses mean nothing on another
- * server. */
+/* Code without a file comes from a run-time compiler, which may name it. Addresses mean nothing on
+ * another server. */
 static void answer_jit(
 	struct symbols *s, struct process *p, uint64_t address, struct symbols_answer *a)
 {

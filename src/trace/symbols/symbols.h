@@ -37,8 +37,9 @@ struct symbols_answer {
 /* 0 or -ENOMEM. */
 int symbols_find(struct symbols *s, const struct symbols_query *q, struct symbols_answer *ret);
 
-/* Events about processes: one executed a file, by the path that it or its parent (0: not known)
- * names it by; one mapped one (as in maps, `path` may be "" or "[vdso]"). 0 or -ENOMEM. */
+/* Events about processes. A process executed a file: `path` is the path that it, or its parent (0:
+ * unknown), used. Or it mapped a file: `path` is as in maps, and may be "" or "[vdso]". 0 or
+ * -ENOMEM. */
 int symbols_executed(struct symbols *s, int pid, int parent, const char *path);
 int symbols_mapped(struct symbols *s, int pid, uint64_t start, uint64_t end, uint64_t offset,
 	uint64_t inode, const char *path);
