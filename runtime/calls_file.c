@@ -121,9 +121,9 @@ static int create(uint64_t birth_ns)
 	return memfd_create(name, MFD_CLOEXEC);
 }
 
-/* Give a new file its size. The limit on the size of files (ulimit -f) concerns this one, too, and
- * exceeding it would kill the program: so the limit is raised for a moment, if it may be. There is
- * only one thread at this time. */
+/* Give a new file its size. The limit on the size of files (ulimit -f) applies to this one, too,
+ * and exceeding it would kill the program. So raise the limit briefly, if that is permitted. There
+ * is only one thread at this time. */
 static bool resize(int fd)
 {
 	const off_t size = sizeof(struct calls_table);
@@ -165,7 +165,8 @@ static struct calls_table *map_new(struct calls_table *at, uint64_t birth_ns)
 	return NULL;
 }
 
-/* Where `pid` means this process: in a container it may mean another one outside. */
+/* The namespace of this process's id. In another namespace (outside of a container) the same id may
+ * belong to another process. */
 static uint64_t pid_space(void)
 {
 	struct stat st;

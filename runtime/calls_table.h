@@ -53,7 +53,7 @@ struct calls_header {
 	/* Not counted because there was no room. */
 	uint64_t lost_functions, lost_threads;
 	char program[CALLS_PROGRAM_MAX]; /* as in /proc/PID/comm, at the start */
-	/* The inode of its /proc/PID/ns/pid, the namespace that `pid` is of; 0: not known. */
+	/* The inode of its /proc/PID/ns/pid, the namespace in which `pid` is its id; 0: unknown. */
 	uint64_t pid_space;
 };
 

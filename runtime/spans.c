@@ -145,7 +145,7 @@ static struct spans_header *map(int fd)
 		memory = MAP_FAILED;
 	}
 	if (memory == MAP_FAILED) {
-		(void)!ftruncate(fd, 0); /* says so to the reader */
+		(void)!ftruncate(fd, 0); /* reports it to the reader */
 		return NULL;
 	}
 	file_size = size;

@@ -83,8 +83,8 @@ SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
 /* The layer was not built for the library that the program has. */
 SPANS_EXPORT void spans_unserved(enum spans_layer layer);
 
-/* The program is about to give up system calls, and may be killed for those of this library: stop.
- * Returns what spans_confine_undo() needs if that failed. */
+/* The program is about to give up system calls, and could be killed for those that this library
+ * makes: stop recording. Returns a value for spans_confine_undo(), in case giving them up fails. */
 uint32_t spans_confine(void);
 void spans_confine_undo(uint32_t before);
 

@@ -1,6 +1,6 @@
 /* The layer posix: asynchronous I/O, by POSIX AIO (aio_write(); Open MPI's and MPICH's nonblocking
- * calls of MPI-IO use it) and by libaio (io_submit()). Such a call begins where the program
- * requests it, and ends where the program, in any thread, is told of its end.
+ * calls of MPI-IO use it) and by libaio (io_submit()). Such a call begins when the program requests
+ * it, and ends when the program, in any thread, learns that it has ended.
  *
  * Calls in progress are in a table, by the address of the program's control block.
  */
@@ -18,8 +18,8 @@ enum {
 	TOGETHER = 256, /* calls in one request; more are not recorded */
 };
 
-/* Both have happened when the program has been told that the call was accepted, and that it has
- * ended; a second thread may be told of the end first. */
+/* Both are set when the program has learnt that the call was accepted, and that it has ended; a
+ * second thread may learn of the end first. */
 enum { ACCEPTED = 1, ENDED = 2 };
 
 /* `block` of a slot that is being filled. */
@@ -123,7 +123,8 @@ static void happened(struct slot *s, uint32_t what)
 	slot_free(s);
 }
 
-/* The request returned: was the call accepted? If not, `error` is why, 0: it was not tried. */
+/* The request returned: was the call accepted? If not, `error` is the reason; 0: it was not
+ * tried. */
 static void requested(struct slot *s, bool accepted, int error)
 {
 	if (!s)
@@ -142,7 +143,7 @@ static void requested(struct slot *s, bool accepted, int error)
 	slot_free(s);
 }
 
-/* The program is told of the end. */
+/* The program learns that the call has ended. */
 static void ended(const void *block, int64_t result)
 {
 	struct slot *s = slot_find(block);
@@ -190,7 +191,7 @@ AIO_REQUEST(aio_write64, aiocb64, SPAN_WRITE)
 AIO_SYNC(aio_fsync, aiocb)
 AIO_SYNC(aio_fsync64, aiocb64)
 
-/* Where not all could be requested, aio_error() and aio_return() say which. */
+/* If not all could be requested, aio_error() and aio_return() say which were. */
 #define AIO_LIST(name, type)                                                                       \
 	SPANS_EXPORT int name(                                                                     \
 		int mode, struct type *const blocks[], int n, struct sigevent *signal);            \

@@ -40,8 +40,8 @@ enum spans_layer {
 	SPANS_LAYERS
 };
 
-/* Memory is reserved and given back by pages, which have up to 64 KiB on some machines: chunks
- * begin and end with them there, too. */
+/* Memory is reserved and given back in pages, which have up to 64 KiB on some machines. Chunks
+ * begin and end at page boundaries there, too. */
 enum {
 	SPANS_HEADER = 65536,
 	SPANS_CHUNK = 65536,
@@ -91,7 +91,7 @@ struct spans_header {
 	/* 1 + the place of a chunk that was read. The reader puts it into a slot that is 0; the
 	 * thread that takes it empties it, and sets the slot to 0. Atomic. */
 	uint32_t reusable[SPANS_REUSABLE];
-	uint32_t confined; /* 1: the program gave up system calls, and is not recorded since */
+	uint32_t confined; /* 1: it gave up system calls, and is no longer recorded */
 	uint32_t rings;	   /* 1: it has used io_uring, which is not recorded */
 };
 

@@ -1,5 +1,5 @@
-/* Around a function of any library: note the call, make it, note its end. The arguments in registers
- * and the first words on the stack are handed on, and whatever it returns is handed back.
+/* Around a function of any library: record the call, make it, record its end. The arguments in
+ * registers and the first words on the stack are passed on, and all return values are passed back.
  *
  * r11 is the number of the function (set by the piece of code that led here). The frame is an
  * ordinary one, so that exceptions and longjmp() pass through it.
