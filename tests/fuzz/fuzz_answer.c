@@ -1,5 +1,5 @@
-/* Answers of a Prometheus server, and what it pushes: to what they say, and on to batches. The
- * first byte chooses how the rest is read. */
+/* Answers of a Prometheus server, and data that it pushes: parsed, and made into batches. The first
+ * byte chooses how the rest is read. */
 #include "fuzz.h"
 #include "import/remote/gather.h"
 #include "import/remote/write_request.h"
@@ -44,7 +44,7 @@ static int pushed_take(void *ctx, const struct gather_input *in, struct lp_err *
 	return gather_take(ctx, in, err);
 }
 
-/* What is pushed is held, and then not. */
+/* Pushed data, first with holding back samples, then without. */
 static void pushed_all(const struct mapping *mapping, const uint8_t *data, size_t size)
 {
 	struct lp_catalogue *catalogue = lp_catalogue_new();

@@ -1,6 +1,6 @@
-/* An archive of any bytes: read it whole and in part, check, repair, seal and continue it.
+/* An archive of arbitrary bytes: read it whole and in part, check, repair, seal and continue it.
  *
- * Checksums would stop nearly every mutation at the door, so the mutator makes them right again.
+ * Checksums would reject nearly every mutation immediately, so the mutator corrects them.
  */
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
-/* Index entries repeat the fields of the frames that they point at. */
+/* Index entries repeat the fields of the frames to which they point. */
 static void fix_entries(uint8_t *data, size_t size, uint8_t *payload, uint32_t payload_size)
 {
 	for (uint32_t at = 0; payload_size - at >= INDEX_ENTRY_SIZE; at += INDEX_ENTRY_SIZE) {
@@ -30,7 +30,7 @@ static void fix_entries(uint8_t *data, size_t size, uint8_t *payload, uint32_t p
 	}
 }
 
-/* Make the frame at `at` sound; returns where the next one begins. */
+/* Make the frame at `at` valid; returns where the next one begins. */
 static size_t fix_any_frame(uint8_t *data, size_t size, size_t at)
 {
 	uint8_t *header = data + at;
@@ -86,7 +86,7 @@ static int event_length(void *ctx, int64_t wall_us, const char *text)
 	return 0;
 }
 
-/* Touch every cell that is given. */
+/* Read every delivered cell. */
 static uint64_t batch_sum(const struct lp_batch *b)
 {
 	uint64_t sum = 0;
@@ -108,7 +108,7 @@ static uint64_t batch_sum(const struct lp_batch *b)
 	return sum;
 }
 
-/* Touch every value of a log. */
+/* Read every value of a log. */
 static int log_sum(void *ctx, const struct lp_log *log)
 {
 	uint64_t *sum = ctx;
@@ -142,7 +142,7 @@ static uint64_t read_all(const char *path, const struct lp_select *select)
 	return sum;
 }
 
-/* One record for a log, which there may be already. */
+/* One record for a log, which may already exist. */
 static int append_log(struct lp_archive_writer *w, struct lp_err *err)
 {
 	static const struct lp_log_field field = {"seq", "", LP_LOG_INT};
@@ -159,7 +159,7 @@ static int append_log(struct lp_archive_writer *w, struct lp_err *err)
 	return lp_archive_write_log(w, &log, err);
 }
 
-/* Put one more sample behind what is there. */
+/* Append one more sample. */
 static void append(const char *path)
 {
 	struct lp_catalogue *catalogue = lp_catalogue_new();

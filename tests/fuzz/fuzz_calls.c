@@ -1,10 +1,10 @@
-/* Records of system calls and descriptors that are well formed and mean harm: each field has any
- * value that a log can hold. What fuzz_trace has to find its way to through the bytes of a frame is
- * where this target begins.
+/* Well-formed but malicious records of system calls and descriptors: each field has any value that
+ * a log can hold. fuzz_trace would have to find such records through the bytes of a frame; this
+ * target begins with them.
  *
- * A record is RECORD_BYTES of the input: what it is, whose, which call, when, how it ended, four
- * arguments; where it has a text, that follows with its length before it. Processes and descriptors
- * are few, so that records speak of the same ones.
+ * A record is RECORD_BYTES of the input: its type, process, call, time, result, and four arguments.
+ * If it has a text, that follows, with its length first. There are few processes and descriptors,
+ * so that records refer to the same ones.
  */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@
 #define RECORD_BYTES 16
 #define RECORDS_MAX 400
 
-/* Values from which those of records are taken, beside small ones. */
+/* Values for records, in addition to small ones. */
 static const int64_t extremes[] = {0, -1, INT64_MAX, INT64_MIN, INT32_MAX, INT32_MIN, UINT32_MAX,
 	INT64_C(1) << 40, -2, -4, -11, -28, -104, -110, -111, -512};
 
@@ -24,13 +24,13 @@ static int64_t value_of(uint8_t byte)
 	return byte < 240 ? byte : extremes[byte - 240];
 }
 
-/* The reader of logs keeps times within these. */
+/* The reader of logs limits times to these. */
 static int64_t limited(int64_t ns, int64_t max)
 {
 	return ns < 0 ? 0 : ns > max ? max : ns;
 }
 
-/* Times go on by powers of two, now and then back, and sometimes far away. */
+/* Times advance by powers of two, sometimes go back, and sometimes jump far away. */
 static int64_t time_of(int64_t now_ns, uint8_t byte)
 {
 	int64_t step = INT64_C(1) << (byte & 63) % 62;

@@ -1,5 +1,5 @@
-/* A table of function calls that a hostile program wrote: the input is its beginning, and what is
- * behind it, as far as the input says, is zeros. */
+/* A table of function calls that a hostile program wrote. The input is its beginning; zeros follow,
+ * as many as the input says. */
 #include "fuzz.h"
 #include "trace/calls/calls_reading.h"
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The first byte says how long the file is: as long as the input, or as a table should be. */
+/* The first byte chooses the length of the file: that of the input, or that of a table. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct calls_reading reading = {0};

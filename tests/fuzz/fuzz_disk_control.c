@@ -1,4 +1,4 @@
-/* A line to a lab's disk: whatever is taken leaves a disk that the model can work with. */
+/* A line to a lab's disk: after any accepted line, the model can still work with the disk. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "lab/disk_control.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a table says must be so: names end, and what is found contains what was looked for. */
+/* What must be true of every table: names end, and a found symbol contains the address. */
 static void look(const struct elf_image *e)
 {
 	uint64_t address = 0;

@@ -1,4 +1,4 @@
-/* Lists of functions: what is checked, and what programs make of any text. */
+/* Lists of functions: the checks of limpet, and what programs make of any text. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "trace/calls/function_list.h"

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2;
 		size -= 2;
 		n = len < size ? len : size;
-		copy = malloc(n ? n : 1); /* so that reading behind it is seen */
+		copy = malloc(n ? n : 1); /* so that reading beyond the end is detected */
 		if (!copy)
 			break;
 		memcpy(copy, data, n);

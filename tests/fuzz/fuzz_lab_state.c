@@ -1,4 +1,4 @@
-/* What a lab is made of (lab.json), from arbitrary text. */
+/* The description of a lab (lab.json), from arbitrary text. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "lab/lab_state.h"
@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	/* What follows from it is whole, and nothing in it leaves the lab's directory. */
+	/* The values that follow from it are complete, and no path leads out of the lab's
+	 * directory. */
 	if (lab.n_nodes != lab.config.n_servers + lab.config.n_clients + 1 ||
 		lab.n_nodes > LAB_NODES_MAX || strpbrk(lab.config.name, "/.") ||
 		!lab_server(&lab, 0) || lab_server(&lab, lab.config.n_servers))

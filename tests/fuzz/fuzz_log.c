@@ -1,4 +1,5 @@
-/* A log frame of any bytes. What can be read is written, and must come out the same again. */
+/* A log frame of arbitrary bytes. Records that can be read are written, and must be the same when
+ * read again. */
 #include "fuzz.h"
 
 #include "archive/log.h"
@@ -72,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    &err) < 0)
 		return 0;
 	if (!log.n_fields)
-		return 0; /* all of an unknown type */
+		return 0; /* all have an unknown type */
 	round_trip(encoder, &log, decoders[1], size % 4 ? LP_ARCHIVE_LOOSE : LP_ARCHIVE_DENSE);
 	return 0;
 }

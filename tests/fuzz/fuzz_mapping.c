@@ -1,5 +1,5 @@
-/* Files in YAML for remote sources: tables of metrics, and with '!' in front configurations of
- * HTTP.
+/* YAML files for remote sources: tables of metrics and, if the input begins with '!',
+ * configurations of HTTP.
  */
 #include "fuzz.h"
 #include "import/remote/http_config.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every fault is on a server that there is, and no two of the same kind are on one. */
+/* Every fault is on an existing server, and no two of the same kind are on one server. */
 static void check_placed(const struct plan *p, const struct experiment *e)
 {
 	for (unsigned i = 0; i < e->n_faults; i++) {

@@ -1,7 +1,7 @@
-/* What a tracer reads in /proc about processes, any of which may be hostile: they choose their
- * names, arguments, open files and sockets. The input is the files of a process, with a byte 0xff
- * between them, which are put into a directory in memory. The process is then looked at in all the
- * ways there are.
+/* The files in /proc that a tracer reads about processes, any of which may be hostile: they choose
+ * their names, arguments, open files and sockets. The input is the files of a process, separated by
+ * bytes 0xff; they are written to a directory in memory. Then the process is examined in every
+ * way.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -26,7 +26,7 @@
 #define PID 7
 #define LINKS_FROM 10
 
-/* In this order in the input. Those from LINKS_FROM on are symbolic links. */
+/* The order in the input. Files from LINKS_FROM on are symbolic links. */
 static const char *const files[] = {"7/status", "7/comm", "7/net/tcp", "7/net/unix", "7/net/tcp6",
 	"7/net/udp", "7/fdinfo/3", "7/maps", "group/cgroup.procs", "7/cmdline", "7/fd/3", "7/fd/4",
 	"7/cwd"};
@@ -66,7 +66,7 @@ static void tree_make(void)
 		abort();
 }
 
-/* A link to some text, which has no NUL in it and is not too long. */
+/* A link to a text without NULs that is not too long. */
 static void link_make(const char *name, const uint8_t *data, size_t size)
 {
 	char target[300];

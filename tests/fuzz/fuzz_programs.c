@@ -1,4 +1,4 @@
-/* What mmpmon, mmdiag and beegfs-ctl print; names of statistics and log pages of adapters and
+/* The output of mmpmon, mmdiag and beegfs-ctl; names of statistics and log pages of adapters and
  * drives. */
 #include "base/cleanup.h"
 #include "collect/beegfs_parse.h"

@@ -1,4 +1,4 @@
-/* The file that says how far samples were sent, of any bytes. */
+/* The file that stores how far samples were sent, of arbitrary bytes. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "serve/push_places.h"

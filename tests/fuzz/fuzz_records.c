@@ -1,5 +1,6 @@
-/* Records that the kernel hands to a tracer: those of our programs in it, whose texts and arguments
- * traced processes choose, and those of perf. The first byte says which they are.
+/* Records that the kernel delivers to a tracer: those of limpet's programs in the kernel, with
+ * texts and arguments that traced processes choose, and those of perf. The first byte chooses
+ * between them.
  */
 #include "base/cleanup.h"
 #include "fuzz.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path as the kernel's parts of it, and two ends of a connection. */
+/* A path as the kernel's parts of it, and both ends of a connection. */
 static void look_at_event(const struct trace_event *e)
 {
 	struct trace_endpoints ends;

@@ -1,5 +1,5 @@
-/* Reports of other tools, compressed or not, all of which go through text_source_open(). The first
- * byte chooses the importer. */
+/* Reports of other tools, compressed or not, which are all read through text_source_open(). The
+ * first byte chooses the importer. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "import/importer.h"
@@ -11,7 +11,7 @@
 
 static volatile uint64_t sink;
 
-/* A format that takes any line for the time of a sample. */
+/* A format that takes any line as the time of a sample. */
 static int line_take(void *state, struct text_source *t, char *line, struct lp_err *err)
 {
 	(void)state;
@@ -21,7 +21,7 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 static const struct text_format times = {
 	.state_size = 1, .line = line_take, .nothing = "there are no lines"};
 
-/* Every cell must be memory that can be read. */
+/* Every cell must be readable memory. */
 static void batch_read(const struct lp_batch *b)
 {
 	for (uint32_t k = 0; k < b->n_kinds; k++) {

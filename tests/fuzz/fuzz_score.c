@@ -1,4 +1,4 @@
-/* A verdict and a truth from arbitrary bytes: what stands before the first NUL is the truth. */
+/* A verdict and a truth from arbitrary bytes: the part before the first NUL is the truth. */
 #include "base/cleanup.h"
 #include "explain/score.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
-/* Spans that a hostile program left in its shared memory, through all that reads and prints them.
- * The input is what stands in the file behind the header's constant beginning: the rest of the
- * header but for its end, then records of the first chunk.
+/* Spans that a hostile program left in its shared memory, through all code that reads and prints
+ * them. The input follows the constant beginning of the file's header: it is the rest of the header
+ * except for its end, then the records of the first chunk.
  */
 #include "fuzz.h"
 #include "runtime/spans_file.h"
@@ -31,7 +31,7 @@ static void file_write(const uint8_t *data, size_t size)
 	int fd;
 
 	memcpy((char *)&h + HEADER_AT, data, rest);
-	h.n_chunks %= 4; /* more are only more of the same */
+	h.n_chunks %= 4; /* further ones would add nothing new */
 	h.ticks = size % 2;
 	memset(h.reusable, (int)(size % 3), sizeof(h.reusable));
 	snprintf(path, sizeof(path), "%s/spans.1.1", dir);

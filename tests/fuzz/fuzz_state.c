@@ -1,4 +1,4 @@
-/* The operator's state file, of arbitrary bytes: read, asked, and written to. */
+/* The operator's state file, of arbitrary bytes: read, queried, and written to. */
 #include "base/cleanup.h"
 #include "explain/state.h"
 #include "fuzz.h"
@@ -13,7 +13,7 @@ static void remove_file(void)
 	unlink(path);
 }
 
-/* SQLite wants a file with a name. */
+/* SQLite needs a file with a name. */
 static void write_file(const uint8_t *data, size_t size)
 {
 	_cleanup_close_ int fd = -1;
@@ -53,7 +53,7 @@ static void ask(const struct operator_state *s)
 	state_cleared(s, "oss3/disk:sdb");
 }
 
-/* Whatever the file was, what is said to it without error is there afterwards. */
+/* Whatever the file contained, a statement that was stored without error exists afterwards. */
 static void talk(struct operator_state *s)
 {
 	char component[] = "fuzz/disk:x", note[] = "note";

@@ -1,5 +1,5 @@
-/* The texts that say what is at an address: maps of run-time compilers, of processes, and the
- * kernel's symbols. The first byte says which it is. */
+/* Texts that map addresses to names: maps of run-time compilers and of processes, and the kernel's
+ * symbols. The first byte chooses one of them. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "trace/symbols/demangle.h"

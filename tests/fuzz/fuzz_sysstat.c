@@ -1,5 +1,5 @@
-/* Any bytes as a sysstat file: everything that is returned must be readable memory, and reading
- * must end. */
+/* Arbitrary bytes as a sysstat file: everything that is returned must be readable memory, and
+ * reading must end. */
 #include "fuzz.h"
 
 #include "base/file.h"
@@ -30,7 +30,7 @@ static void read_batch(const struct lp_source *s, const struct lp_batch *b)
 	uint64_t sum = 0;
 
 	if (b->n_samples <= b->carry)
-		abort(); /* a batch must bring something new */
+		abort(); /* a batch must contain something new */
 	for (uint32_t k = 0; k < b->n_kinds; k++) {
 		const struct lp_batch_kind *kind = &b->kinds[k];
 

@@ -39,8 +39,8 @@ static uint64_t any_counter(const struct tcp_table *t)
 	return any;
 }
 
-/* The same answer twice: sockets that were there at the first sample and did not grow add nothing.
- * No row counts what was not given. */
+/* The same answer twice: sockets that existed at the first sample and did not grow add nothing. No
+ * row counts sockets that were not in the answer. */
 static void take_twice(struct target *t, const uint8_t *buf, size_t size, uint32_t seq)
 {
 	for (int i = 0; i < 2; i++) {
@@ -62,7 +62,8 @@ static void take_twice(struct target *t, const uint8_t *buf, size_t size, uint32
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of its own, aligned and as long as the answer: reading too far is noticed. */
+	/* A separate copy, aligned and as long as the answer, so that reading beyond its end is
+	 * detected. */
 	_cleanup_free_ uint8_t *buf = malloc(size ? size : 1);
 	struct target t = {.table = tcp_table_new(2, 4)};
 	uint32_t seq = 0;

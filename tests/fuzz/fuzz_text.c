@@ -1,5 +1,5 @@
-/* Words that people and files write: times, spans, names; and short texts of the kernel and of the
- * lab's own programs. */
+/* Words that people and files contain: times, spans, names; and short texts of the kernel and of
+ * the lab's own programs. */
 #include "base/cleanup.h"
 #include "base/safe_text.h"
 #include "base/time.h"
@@ -23,7 +23,7 @@ static void must(bool good)
 		abort();
 }
 
-/* A time that is taken prints as one that is the same. */
+/* An accepted time prints as the same time. */
 static void check_time(const char *text)
 {
 	char shown[TIME_TEXT_MAX], again[TIME_TEXT_MAX];
@@ -32,12 +32,12 @@ static void check_time(const char *text)
 	if (time_parse(text, &us, NULL) < 0)
 		return;
 	must(time_parse(time_format(us, shown), &back, NULL) == 0);
-	must(back == us || shown[0] == '@'); /* which has no fraction */
+	must(back == us || shown[0] == '@'); /* '@' has no fraction */
 	must(!strcmp(time_format(back, again), shown));
 	time_format_compact(us, shown);
 }
 
-/* Whatever the short way of CSV files takes is what the long way says of the same text. */
+/* If the fast parser of CSV files accepts a text, the general one returns the same value. */
 static void check_csv_time(const char *text, size_t len)
 {
 	static struct csv_clock clock;
@@ -75,7 +75,7 @@ static void check_name(const char *text)
 	lp_identity_unref(identity);
 }
 
-/* Ends of a connection that are taken print as the same. */
+/* Accepted ends of a connection print as the same ends. */
 static void check_endpoints(const char *text)
 {
 	struct trace_endpoints ends = {0}, again = {0};

@@ -1,4 +1,5 @@
-/* The file of thresholds on arbitrary bytes: what was read is written and reads back the same. */
+/* The file of thresholds from arbitrary bytes: accepted ones are written, and read back the
+ * same. */
 #include "base/cleanup.h"
 #include "detect/train/thresholds.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* A file of tokens, of any bytes. */
+/* A file of tokens, of arbitrary bytes. */
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "serve/tokens.h"

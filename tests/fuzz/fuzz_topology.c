@@ -1,4 +1,4 @@
-/* A topology file and what is asked of it; after a first line "table", a table. */
+/* A topology file and queries about it; after a first line "table", a table. */
 #include "fuzz.h"
 #include "model/topology.h"
 #include "model/topology_table.h"

@@ -1,8 +1,8 @@
-/* Logs of system calls and descriptors of any content, through everything that reads them: tables
+/* Logs of system calls and descriptors with any content, through all code that reads them: tables
  * of descriptors, printing, and the diagnosis of errors, crashes and hangs.
  *
- * The input is a sequence of log frames (log_frame.h), each behind a u16 length; bit 7 of a frame's
- * first byte says whose it is, the server's or the client's.
+ * The input is a sequence of log frames (log_frame.h), each after a u16 length; bit 7 of a frame's
+ * first byte chooses the observer, the server or the client.
  */
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 #include "log_frame.h"
 #include "trace_audience.h"
 
-/* Hand over all frames of the input that make sense. */
+/* Deliver all valid frames of the input. */
 static void input_read(
 	const uint8_t *data, size_t size, struct audience *a, const struct trace_log_reader *to)
 {

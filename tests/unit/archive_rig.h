@@ -1,4 +1,4 @@
-/* Small archives of one counter, for tests of what reads them. */
+/* Small archives of one counter, for tests of code that reads them. */
 #ifndef ARCHIVE_RIG_H
 #define ARCHIVE_RIG_H
 
@@ -11,13 +11,14 @@
 static const struct lp_column archive_rig_columns[] = {{"rx_bytes", "bytes", LP_COUNTER, 64}};
 static const struct lp_schema archive_rig_net = {"net", archive_rig_columns, 1};
 
-/* One step of a clock: where it is set to, in seconds after T0. */
+/* One step of a clock: its new setting, in seconds after T0. */
 struct archive_rig_span {
 	double from;
-	int n; /* samples, one a second */
+	int n; /* samples, one per second */
 };
 
-/* Write an archive of `observer`'s eth0, which receives `rate` bytes a second, over some spans. */
+/* Write an archive of `observer`'s eth0, which receives `rate` bytes per second, over some
+ * spans. */
 static inline void archive_rig_write(const char *path, const char *observer, int64_t rate,
 	const struct archive_rig_span *spans, size_t n_spans, const char *event)
 {
@@ -51,8 +52,8 @@ static inline void archive_rig_write1(
 	archive_rig_write(path, observer, rate, &(struct archive_rig_span){from, n}, 1, NULL);
 }
 
-/* An archive of 400 samples with garbage in the middle. Its times are so irregular that they fill
- * most of the file. */
+/* An archive of 400 samples with garbage in the middle. Its times are so irregular that they take
+ * up most of the file. */
 static inline void archive_rig_write_damaged(const char *path, const char *observer)
 {
 	static struct archive_rig_span spans[400];

@@ -1,4 +1,4 @@
-/* Random archives whose every value is known, for the tests of src/archive. */
+/* Random archives with known values, for the tests of src/archive. */
 #ifndef ARCHIVE_UTIL_H
 #define ARCHIVE_UTIL_H
 
@@ -24,11 +24,11 @@
 #define TRUTH_COLUMNS 4
 #define TRUTH_START INT64_C(1304899205000000)
 
-/* What is to be found in the values. */
+/* Which values occur. */
 #define TRUTH_MISSING 1u   /* values that were not measured */
 #define TRUTH_HOTPLUG 2u   /* components that come and go, and fresh ones */
 #define TRUTH_EXTREME 4u   /* huge, negative, wrapping values */
-#define TRUTH_INEXACT 8u   /* doubles that are no decimals, -0.0, infinity */
+#define TRUTH_INEXACT 8u   /* doubles that are not decimals, -0.0, infinity */
 #define TRUTH_IDLE 16u	   /* nothing ever changes */
 #define TRUTH_STEPPING 32u /* the wall clock jumps */
 #define TRUTH_ALL 47u
@@ -51,7 +51,7 @@ static const struct lp_schema truth_schemas[] = {
 	{"mark", NULL, 0},
 };
 
-/* Everything that was ever sampled. */
+/* Everything that was sampled. */
 struct truth {
 	struct lp_catalogue *catalogue;
 	uint32_t n_samples, n_components;
@@ -193,7 +193,7 @@ UNUSED static struct truth *truth_new(
 	return t;
 }
 
-/* Samples first .. first+n-1 as a batch, behind the one before if `carry`. */
+/* Samples first .. first+n-1 as a batch, after the previous sample if `carry`. */
 UNUSED static struct lp_batch *truth_batch(
 	const struct truth *t, uint32_t first, uint32_t n, bool carry)
 {
@@ -223,7 +223,7 @@ UNUSED static struct lp_batch *truth_batch(
 DEFINE_CLEANUP(struct lp_batch *, lp_batch_free);
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
-/* Which component of the truth is this one of a file? Components are named "c<number>". */
+/* The number in the truth of a component of a file. Components are named "c<number>". */
 UNUSED static uint32_t truth_id(const struct lp_catalogue *c, uint32_t id)
 {
 	return (uint32_t)strtoul(c->components[id].name + 1, NULL, 10);
@@ -241,8 +241,8 @@ UNUSED static uint32_t truth_sample(const struct truth *t, int64_t mono)
 
 /* How strictly to compare. */
 enum truth_mode {
-	TRUTH_EXACT,  /* everything is there and right */
-	TRUTH_INTACT, /* what is there is right; values may be missing and rows absent */
+	TRUTH_EXACT,  /* everything is present and right */
+	TRUTH_INTACT, /* what is present is right; values may be missing and rows absent */
 };
 
 UNUSED static bool truth_cell_missing(enum lp_column_type type, int64_t cell)
@@ -259,7 +259,7 @@ UNUSED static void truth_check_cell(
 	assert_int_equal(got, want);
 }
 
-/* A relative counter grows from the sample before, if it was there, as the true one did. */
+/* A relative counter grows as the true one does, from the previous sample if that exists. */
 UNUSED static void truth_check_growth(
 	const int64_t *got, const int64_t *want, const uint8_t *state, uint32_t s)
 {
@@ -270,7 +270,7 @@ UNUSED static void truth_check_growth(
 		(uint64_t)got[0] - (uint64_t)got[-1], (uint64_t)want[0] - (uint64_t)want[-1]);
 }
 
-/* Compare one sample of a batch; returns how many rows are present in it. */
+/* Compare one sample of a batch; returns the number of rows that are present in it. */
 UNUSED static uint32_t truth_check_sample(const struct truth *t, const struct lp_catalogue *cat,
 	const struct lp_batch *b, uint32_t s, enum truth_mode mode)
 {
@@ -307,7 +307,7 @@ UNUSED static uint32_t truth_check_sample(const struct truth *t, const struct lp
 	return present;
 }
 
-/* Counters of the carried sample must be right too, wherever they are given. */
+/* Counters of the carried sample must be right, too, wherever they exist. */
 UNUSED static void truth_check_carry(
 	const struct truth *t, const struct lp_catalogue *cat, const struct lp_batch *b)
 {
@@ -333,7 +333,7 @@ UNUSED static void truth_check_carry(
 	}
 }
 
-/* Compare a batch; `seen` counts how often each sample of the truth came. */
+/* Compare a batch; `seen` counts how often each sample of the truth was delivered. */
 UNUSED static void truth_check_batch(const struct truth *t, const struct lp_catalogue *cat,
 	const struct lp_batch *b, enum truth_mode mode, uint8_t *seen)
 {
@@ -351,7 +351,7 @@ UNUSED static void truth_check_batch(const struct truth *t, const struct lp_cata
 	}
 }
 
-/* Read a whole file and compare. Returns how many samples came; `*ret` is how reading ended. */
+/* Read a whole file and compare. Returns the number of samples; `*ret` is the result of reading. */
 UNUSED static uint32_t truth_check_source(
 	const struct truth *t, struct lp_source *source, enum truth_mode mode, int *ret)
 {
@@ -421,7 +421,7 @@ UNUSED static void truth_write_file(const struct truth *t, const char *path, uin
 		lp_archive_abandon(w);
 }
 
-/* A directory of the test's own. */
+/* A separate directory for the test. */
 UNUSED static char test_dir[64];
 
 UNUSED static int test_dir_make(void **state)
@@ -445,7 +445,7 @@ UNUSED static int test_dir_remove(void **state)
 	return nftw(test_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A path in that directory; good until the fourth call after. */
+/* A path in that directory; valid until the fourth call after this one. */
 UNUSED static const char *test_path(const char *name)
 {
 	static char paths[4][128];

@@ -1,4 +1,4 @@
-/* Runs one collector over a tree and looks up what it recorded. */
+/* Runs one collector over a tree and looks up the recorded values. */
 #ifndef COLLECT_RUN_H
 #define COLLECT_RUN_H
 
@@ -146,7 +146,7 @@ static inline void run_assert_names(const struct run *r, const char *want)
 	assert_string_equal(names, want);
 }
 
-/* A tree of the test's own under a fresh directory. */
+/* A separate tree for the test, in a new directory. */
 static inline void tree_make(char dir[PATH_MAX])
 {
 	const char *tmp = getenv("TMPDIR");

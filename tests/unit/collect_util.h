@@ -1,5 +1,5 @@
-/* What the tests of the recorder share: a directory of their own, a memory of the warnings that
- * were raised, and archives read back.
+/* Shared by the tests of the recorder: a separate directory, the warnings that were reported, and
+ * reading archives.
  */
 #ifndef COLLECT_UTIL_H
 #define COLLECT_UTIL_H
@@ -32,7 +32,7 @@ static inline void heard_add(void *ctx, const char *text)
 	pthread_mutex_unlock(&h->mutex);
 }
 
-/* How many warnings contain `part`? */
+/* The number of warnings that contain `part`. */
 static inline unsigned heard_count(struct heard *h, const char *part)
 {
 	unsigned n = 0;
@@ -167,7 +167,7 @@ static inline int note_event(void *ctx, int64_t wall_us, const char *text)
 	return 0;
 }
 
-/* The remarks in an archive, one a line. */
+/* The remarks in an archive, one per line. */
 static inline void events_read(const char *path, char ret[2048])
 {
 	struct lp_source *source = NULL;

@@ -43,7 +43,7 @@ static inline struct rig *rig_of(void **state)
 	return *state;
 }
 
-/* A server whose table is empty, in /data. */
+/* A server in /data with an empty table. */
 static inline int setup(void **state)
 {
 	static struct rig rig;

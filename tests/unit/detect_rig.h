@@ -20,16 +20,16 @@ struct rig {
 	struct lp_verdict *verdict;
 };
 
-/* `n` disks, one a server, for `n_slots` samples of 1 s. */
+/* `n` disks, one per server, for `n_slots` samples of 1 s. */
 static inline void rig_init(struct rig *r, uint32_t n, uint32_t n_slots)
 {
 	*r = (struct rig){.n_components = n, .n_slots = n_slots};
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	r->tables = calloc(RIG_TABLES_MAX, sizeof(*r->tables));
 	assert_non_null(r->tables);
 }
 
-/* A table of a metric; its values are to be filled in. */
+/* A table of a metric; the test fills in its values. */
 static inline double *rig_add(struct rig *r, const char *metric, const char *unit)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
@@ -52,7 +52,7 @@ static inline double *rig_add(struct rig *r, const char *metric, const char *uni
 	return t->values;
 }
 
-/* Noise around `level`, the same level for all at a time: what healthy peers do. */
+/* Noise around `level`, the same level for all at a time, like healthy peers. */
 static inline double *rig_add_noise(
 	struct rig *r, const char *metric, const char *unit, double level, double noise)
 {
@@ -68,7 +68,7 @@ static inline double *rig_add_noise(
 	return values;
 }
 
-/* Multiply what one of them does, from a slot on. */
+/* Multiply the values of one of them, from a slot on. */
 static inline void rig_scale(
 	const struct rig *r, double *values, uint32_t component, uint32_t from, double factor)
 {

@@ -1,4 +1,4 @@
-/* Tests that need what qemu's emulation of another processor does not have. */
+/* Tests that need something that qemu's emulation of another processor lacks. */
 #ifndef EMULATOR_H
 #define EMULATOR_H
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* It makes up a process' own /proc/self/stat, in which most fields, the state among them, are 0. */
+/* It invents a process's own /proc/self/stat, in which most fields, including the state, are 0. */
 static inline bool is_emulated(void)
 {
 	FILE *in = fopen("/proc/self/stat", "re");
@@ -18,7 +18,7 @@ static inline bool is_emulated(void)
 	return n == 1 && state == '0';
 }
 
-/* `what`: what it has not. */
+/* `what`: what it lacks. */
 static inline void skip_if_emulated(const char *what)
 {
 	if (!is_emulated())
@@ -28,7 +28,7 @@ static inline void skip_if_emulated(const char *what)
 	skip();
 }
 
-/* The same of a whole program, as the only thing that it does. */
+/* The same for a whole program, as its only action. */
 static inline bool skips_all_if_emulated(const char *what)
 {
 	if (!is_emulated())

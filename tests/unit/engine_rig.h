@@ -1,4 +1,4 @@
-/* Servers whose disks are made up, fed to an engine in pieces of any size and in any order. */
+/* Simulated servers with disks, fed to an engine in pieces of any size and in any order. */
 #ifndef ENGINE_RIG_H
 #define ENGINE_RIG_H
 
@@ -19,13 +19,13 @@
 /* Nothing is written: these counters stay 0. */
 enum { RD_IOS, RD_SEC, RD_TICKS, WR_IOS, WR_SEC, WR_TICKS, RIG_COLUMNS };
 
-/* What one server recorded: counters, a sample every second. */
+/* The data of one server: counters, a sample per second. */
 struct rig_server {
 	struct lp_source source;
 	uint32_t ids[RIG_DISKS];
 	int64_t (*cells)[RIG_DISKS][RIG_COLUMNS]; /* [sample] */
 	uint32_t n_samples, fed;
-	int64_t ahead_us; /* its clock is, from sample `set_at` on */
+	int64_t ahead_us; /* its clock is ahead by this, from sample `set_at` on */
 	uint32_t set_at;
 };
 
@@ -50,7 +50,7 @@ static inline uint32_t rig_below(uint64_t *seed, uint32_t n)
 }
 
 /* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`; 0: it gets no
- * requests. With `every` it comes and goes: this many seconds slow, as many normal. */
+ * requests. With `every` it alternates: this many seconds slow, as many normal. */
 struct rig_fault {
 	uint32_t server, disk, from, to, factor, every;
 };
@@ -120,7 +120,7 @@ static inline void rig_init(
 	rig_init_as(r, "oss", n, n_samples, f, seed);
 }
 
-/* Other servers each round, one after the other. */
+/* Create other servers for each round; rounds follow one another in time. */
 static inline void rig_init_at(struct rig *r, uint32_t n, uint32_t n_samples, uint32_t round)
 {
 	char prefix[16];
@@ -138,7 +138,7 @@ static inline void rig_release(struct rig *r)
 	}
 }
 
-/* The next `n` samples of a server, as a batch that carries the one before. */
+/* The next `n` samples of a server, as a batch that carries the previous one. */
 static inline struct lp_batch *rig_batch(const struct rig *r, uint32_t server, uint32_t n)
 {
 	const struct rig_server *s = &r->servers[server];
@@ -182,7 +182,7 @@ static inline void rig_feed(struct rig *r, struct lp_engine *e, uint32_t server,
 	lp_batch_free(b);
 }
 
-/* Feed everything up to second `end` at once, server by server. */
+/* Feed everything up to second `end`, server by server. */
 static inline void rig_feed_all(struct rig *r, struct lp_engine *e, uint32_t end)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -191,7 +191,7 @@ static inline void rig_feed_all(struct rig *r, struct lp_engine *e, uint32_t end
 	}
 }
 
-/* The time of a second, behind all samples that belong to it. */
+/* The time of a second, after all samples that belong to it. */
 static inline int64_t rig_time(uint32_t second)
 {
 	return (RIG_START_S + second) * 1000000 + 500000;
@@ -225,7 +225,7 @@ static inline struct lp_verdict *rig_verdict_of(struct lp_engine *e)
 	return v;
 }
 
-/* What the engine says, as JSON. */
+/* The verdict of the engine, as JSON. */
 static inline char *rig_says(struct lp_engine *e)
 {
 	struct lp_verdict *v = rig_verdict_of(e);

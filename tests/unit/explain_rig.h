@@ -1,5 +1,5 @@
-/* Verdicts made by hand, as detection leaves them: groups of components, marks, findings. A window
- * is two slots of a minute, the next begins one slot later. */
+/* Hand-made verdicts, as detection leaves them: groups of components, marks, findings. A window is
+ * two slots of a minute; the next one begins one slot later. */
 #ifndef EXPLAIN_RIG_H
 #define EXPLAIN_RIG_H
 
@@ -50,7 +50,7 @@ static inline void rig_topology(struct rig *r, const char *yaml)
 		fail_msg("%s", err.text);
 }
 
-/* Add a component to a group, which is made with its first. */
+/* Add a component to a group, which is created with its first component. */
 static inline uint32_t rig_add(struct rig *r, const char *group, const char *component)
 {
 	struct lp_verdict *v = r->v;
@@ -112,8 +112,8 @@ static inline void rig_series(struct rig *r, uint32_t group, uint32_t metric)
 	}
 }
 
-/* Add a metric of the components of a kind, all of them with the value 10, and a series for each
- * group that has such. All components must be there. */
+/* Add a metric of the components of a kind, with the value 10 everywhere, and a series for each
+ * group that has such components. All components must exist. */
 static inline uint32_t rig_metric(struct rig *r, const char *kind, const char *metric)
 {
 	struct lp_verdict *v = r->v;
@@ -208,7 +208,7 @@ static inline void rig_mark(
 	}
 }
 
-/* The component is off in the windows first .. last (own NaN: no data). By default it is a
+/* The component differs in the windows first .. last (own NaN: no data). By default it is a
  * culprit. */
 static inline struct lp_finding *rig_find(struct rig *r, const char *component, const char *metric,
 	enum lp_mark direction, double own, double peers, uint32_t first, uint32_t last)
@@ -250,7 +250,7 @@ static inline void rig_explain(struct rig *r)
 		fail_msg("%s", err.text);
 }
 
-/* The suspect, or the absent one, with that component, or NULL. */
+/* The suspect, or the absent component, with that name, or NULL. */
 static inline const struct lp_suspect *rig_suspect(const struct rig *r, const char *component)
 {
 	for (uint32_t i = 0; i < r->v->n_suspects; i++) {
@@ -290,7 +290,7 @@ static inline const struct lp_incident *rig_incident(const struct rig *r, const 
 	return NULL;
 }
 
-/* Fail with all incidents, unless there are n. */
+/* Fail and print all incidents, unless there are n. */
 static inline void rig_expect_incidents(const struct rig *r, uint32_t n)
 {
 	for (uint32_t i = 0; r->v->n_incidents != n && i < r->v->n_incidents; i++)

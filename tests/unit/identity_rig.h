@@ -15,7 +15,7 @@ static void identities_return(void)
 	lp_identities_free(identities_lent, n_identities_lent);
 }
 
-/* One that lives as long as the program: for calls that only look at it. */
+/* One that lives as long as the program, for calls that only read it. */
 static inline struct lp_identity *identity_of(const char *text)
 {
 	identities_lent =
@@ -33,7 +33,7 @@ static inline void identities_of(const char *const *texts, uint32_t n, struct lp
 		ret[i] = identity_of(texts[i]);
 }
 
-/* One whose reference is the caller's. */
+/* One with a reference that belongs to the caller. */
 __attribute__((format(printf, 1, 2))) static inline struct lp_identity *identity_printf(
 	const char *fmt, ...)
 {

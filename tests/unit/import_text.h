@@ -1,4 +1,4 @@
-/* What the tests of formats that are read line by line share: a file, and the values in it. */
+/* Shared by the tests of formats that are read line by line: a file, and the values in it. */
 #ifndef UNIT_IMPORT_TEXT_H
 #define UNIT_IMPORT_TEXT_H
 
@@ -45,7 +45,7 @@ static inline void text_file_close(struct text_file *f)
 	unlink(f->path);
 }
 
-/* The next batch must be there. */
+/* There must be a next batch. */
 static inline struct lp_batch *text_file_batch(struct text_file *f)
 {
 	struct lp_batch *b = NULL;

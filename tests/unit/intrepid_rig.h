@@ -58,7 +58,7 @@ static inline void find_lost(struct rig *r, unsigned array, unsigned lun, double
 	rig_find(r, attachment(array, lun, 1), "await", LP_MARK_ABSENT, own, 10, 5, 39);
 }
 
-/* The load of a lost primary, where everybody else idles. */
+/* The load of a lost primary, where all others are idle. */
 static inline void find_load(struct rig *r, unsigned array, unsigned lun)
 {
 	const char *name = attachment(array, lun, 2);

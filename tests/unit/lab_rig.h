@@ -1,4 +1,4 @@
-/* A lab of two servers and two clients, made by hand: nothing of it exists. */
+/* A hand-made lab of two servers and two clients; nothing of it exists. */
 #ifndef LAB_RIG_H
 #define LAB_RIG_H
 

@@ -1,4 +1,4 @@
-/* Logs whose every value follows from the number of the record, for tests of src/archive. */
+/* Logs with values that follow from the number of the record, for tests of src/archive. */
 #ifndef LOG_RIG_H
 #define LOG_RIG_H
 
@@ -9,8 +9,8 @@
 #define LOG_RIG_FIELDS 7
 #define LOG_RIG_SECOND INT64_C(1000000)
 
-/* Each coding has its field: sequences, small steps, few values, constants, anything; texts of
- * which there are few, and such that are all different, with every byte in them. */
+/* Each coding has its field: sequences, small steps, few values, constants, anything; a few texts,
+ * and texts that are all different, with every byte in them. */
 static const struct lp_log_field log_rig_fields[LOG_RIG_FIELDS] = {
 	{"seq", "", LP_LOG_INT},
 	{"start", "ns since 1970", LP_LOG_INT},
@@ -41,7 +41,7 @@ UNUSED static int64_t log_rig_int(uint32_t field, uint64_t record)
 	}
 }
 
-/* The text of a record; `buf` holds those that are made up. */
+/* The text of a record; `buf` holds generated ones. */
 UNUSED static struct lp_log_text log_rig_text(uint32_t field, uint64_t record, char buf[300])
 {
 	static const char *const names[] = {"read", "write", "", "pwrite64", "close"};
@@ -57,7 +57,7 @@ UNUSED static struct lp_log_text log_rig_text(uint32_t field, uint64_t record, c
 	return (struct lp_log_text){buf, len};
 }
 
-/* Records first .. first+n-1, one a second. */
+/* Records first .. first+n-1, one per second. */
 struct log_rig {
 	struct lp_log log;
 	int64_t *ints[LOG_RIG_FIELDS];
@@ -101,7 +101,7 @@ UNUSED static void log_rig_make(struct log_rig *r, const char *name, uint64_t fi
 		.texts = (const struct lp_log_text *const *)r->texts};
 }
 
-/* Are the records what their numbers say? */
+/* Do the records match their numbers? */
 UNUSED static void log_rig_check(const struct lp_log *log)
 {
 	assert_int_equal(log->n_fields, LOG_RIG_FIELDS);
@@ -140,9 +140,9 @@ UNUSED static void log_rig_write(
 	}
 }
 
-/* What was found of a log: all records up to here, in order. */
+/* The records of a log that were read: all up to here, in order. */
 struct log_rig_found {
-	uint64_t next; /* the record that comes next */
+	uint64_t next; /* the next record */
 	unsigned n_frames;
 };
 
@@ -157,7 +157,7 @@ UNUSED static int log_rig_take(void *ctx, const struct lp_log *log)
 	return 0;
 }
 
-/* All records of a log of a file, in order; how many. */
+/* All records of a log of a file, in order; returns their number. */
 UNUSED static struct log_rig_found log_rig_read(const char *path, const char *name)
 {
 	_cleanup_(lp_source_closep) struct lp_source *s = NULL;

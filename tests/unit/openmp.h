@@ -1,9 +1,9 @@
-/* What sanitizers must know about the OpenMP runtime, which is not instrumented. Included once by
- * each test that starts its threads. */
+/* What sanitizers must know about the OpenMP runtime, which is not instrumented. Include it once in
+ * each test that starts OpenMP threads. */
 #ifndef OPENMP_H
 #define OPENMP_H
 
-/* It loses a little memory when the number of threads changes, as only tests do. */
+/* It leaks a little memory when the number of threads changes, which only tests do. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -1,5 +1,5 @@
-/* The definitions of detection written as plainly as they read, to compare the real thing with.
- * Nothing here is fast, and nothing here is shared with src/detect. */
+/* The definitions of detection in their plainest form, for comparison with the real code. Nothing
+ * here is fast, and nothing here is shared with src/detect. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A small generator of its own: the same cases on every machine. */
+/* A small separate generator: the same cases on every machine. */
 static uint64_t oracle_state = 88172645463325252U;
 
 static inline uint64_t oracle_bits(void)
@@ -77,7 +77,7 @@ static inline uint32_t oracle_count(const double *row, uint32_t n)
 	return found;
 }
 
-/* All values of all members; the caller frees. */
+/* All values of all members; the caller frees them. */
 static inline double *oracle_pool(const struct window *w, size_t *ret_n)
 {
 	double *pool = malloc(((size_t)w->n_members * w->n_samples + 1) * sizeof(*pool));
@@ -146,7 +146,7 @@ static inline struct oracle_bins oracle_kl_bins(const struct window *w)
 	return b;
 }
 
-/* counts[0 .. b->n-1]; a range of 0 puts everything in the first bin. */
+/* counts[0 .. b->n-1]; if the range is 0, everything is in the first bin. */
 static inline void oracle_histogram(
 	const double *row, uint32_t n, const struct oracle_bins *b, int64_t *counts)
 {
@@ -159,7 +159,8 @@ static inline void oracle_histogram(
 	}
 }
 
-/* Both forms of the distance: of integers with one division, and as the definition reads. */
+/* Both forms of the distance: the one for integers, with one division, and the definition
+ * itself. */
 static inline double oracle_cdf(const int64_t *a, int64_t na, const int64_t *b, int64_t nb,
 	uint32_t n_bins, double *ret_plain)
 {
@@ -190,7 +191,7 @@ static inline double oracle_kl(
 	return sum / 2;
 }
 
-/* Is the value one that more than half of the distances exceed whenever it exceeds? That is the
+/* More than half of the distances exceed a threshold exactly if this one does: the
  * (floor(n/2)+1)-th largest. */
 static inline double oracle_vote(double *distances, uint32_t n)
 {
@@ -200,7 +201,7 @@ static inline double oracle_vote(double *distances, uint32_t n)
 	return distances[n - (n / 2 + 1)];
 }
 
-/* Votes of all members by a pairwise measure, "cdf" or "kl"; of cdf also the plain form. */
+/* Votes of all members by a pairwise measure, "cdf" or "kl"; for cdf also the plain form. */
 static inline void oracle_pairwise(
 	const struct window *w, bool cdf, double *ret_votes, double *ret_plain)
 {
@@ -259,7 +260,7 @@ static inline void oracle_median(const struct window *w, double *ret_votes)
 	free(v);
 }
 
-/* Sums over the window, a missing sample being the mean of the others; then all distances. */
+/* Sums over the window, with the mean of the others for a missing sample; then all distances. */
 static inline void oracle_manhattan(const struct window *w, double *ret_votes)
 {
 	double *sums = calloc((size_t)w->n_members + 1, sizeof(*sums));
@@ -298,7 +299,7 @@ static inline void oracle_thresh(const struct window *w, double *ret_votes)
 	}
 }
 
-/* A random window, of a shape that is random, too. */
+/* A random window, of a random shape. */
 enum oracle_shape {
 	SHAPE_UNIFORM,
 	SHAPE_ZERO,
@@ -306,13 +307,13 @@ enum oracle_shape {
 	SHAPE_TIES,	    /* few different values */
 	SHAPE_HEAVY,	    /* a few values are huge */
 	SHAPE_HUGE,	    /* from 1e-9 to 1e290 */
-	SHAPE_TINY,	    /* a large value and very little more */
+	SHAPE_TINY,	    /* a large value plus tiny differences */
 	SHAPE_DENORMAL,	    /* smaller than a thousandth of anything */
 	SHAPE_OUTLIERS,	    /* some members are well above the others */
 	SHAPE_LOW_OUTLIERS, /* or below */
 	SHAPE_CLUSTERS,	    /* two kinds of members */
-	SHAPE_BURSTS,	    /* mostly zero, and at times not */
-	SHAPE_SPREAD,	    /* every member is somewhere else */
+	SHAPE_BURSTS,	    /* mostly zero, but not always */
+	SHAPE_SPREAD,	    /* each member has another level */
 	N_SHAPES
 };
 
@@ -356,8 +357,8 @@ static inline double oracle_sample(enum oracle_shape shape, uint32_t m, uint32_t
 	}
 }
 
-/* `missing`: the fraction of values that are not there. Members with too few have none, and some
- * have none anyway. */
+/* `missing`: the fraction of missing values. Members with too few values have none, and some have
+ * none anyway. */
 static inline void oracle_case_make(struct oracle_case *c, enum oracle_shape shape,
 	uint32_t n_members, uint32_t n_samples, double missing)
 {

@@ -45,7 +45,7 @@ static inline int file_of(const void *bytes, size_t size)
 	return fd;
 }
 
-/* What a tool does that strips everything that is not needed to run. */
+/* What a tool does that strips everything that a program does not need to run. */
 static inline void sections_strip(unsigned char *bytes)
 {
 	Elf64_Ehdr *h = (Elf64_Ehdr *)(void *)bytes;

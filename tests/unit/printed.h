@@ -1,4 +1,4 @@
-/* What a function prints, as a string. */
+/* The output of a function, as a string. */
 #ifndef PRINTED_H
 #define PRINTED_H
 

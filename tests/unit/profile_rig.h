@@ -7,17 +7,18 @@
 #include "vectors.h"
 #include <stdio.h>
 
-/* What observers do: function f has so much of all, as 1 / (f + 1), the usual shape of a profile.
+/* The profile of observers: function f has a share in proportion to 1 / (f + 1), the usual
+ * shape.
  */
 struct profile {
 	const char *metric, *unit;
 	uint32_t n_observers, n_functions, n_slots;
 	int64_t step_us;
-	double total; /* of all functions, a slot */
+	double total; /* of all functions, per slot */
 	double noise; /* relative to the value; below 0: that of counting, the square root */
 };
 
-/* Near enough to a normal distribution. */
+/* Approximately normally distributed. */
 static inline double profile_normal(void)
 {
 	double sum = 0;
@@ -32,7 +33,7 @@ static inline double profile_value(const struct profile *p, double level)
 	double noise = p->noise < 0 ? sqrt(level) : level * p->noise;
 	double value = level + noise * profile_normal();
 
-	/* Few samples are whole ones, mostly none. */
+	/* Small counts of samples are whole numbers, mostly 0. */
 	if (p->noise < 0 && level < 3)
 		return vectors_uniform() < level / 3 ? 3 : 0;
 	return value > 0 ? value : 0;
@@ -74,7 +75,7 @@ static inline struct lp_table *profile_make(const struct profile *p)
 	return t;
 }
 
-/* Multiply what one observer has of a function, and add to it, from a slot on. */
+/* Multiply one observer's values of a function, and add to them, from a slot on. */
 static inline void profile_change(const struct profile *p, struct lp_table *t, uint32_t observer,
 	uint32_t function, uint32_t from, double factor, double add)
 {
@@ -94,7 +95,7 @@ static inline void profile_lose(
 	}
 }
 
-/* Only what is compared by vectors. */
+/* Only metrics that vectors compare. */
 static inline struct detect_options profile_options(uint32_t win_size)
 {
 	static const char *const groups[] = {"functions"};

@@ -1,11 +1,11 @@
 /* Writes sysstat's activity files in the formats 0x2171 and 0x2173 (sa_writer.format), byte by byte
- * and without a line of the reader. */
+ * and without any code of the reader. */
 #ifndef SA_OLD_WRITER_H
 #define SA_OLD_WRITER_H
 
 #include "sa_writer.h"
 
-/* Padding is not zero here: it must not be read. */
+/* Padding is not zero here, because it must not be read. */
 static inline void sa_hole(struct sa_writer *w, size_t n)
 {
 	memset(w->data + w->len, 0xee, n);

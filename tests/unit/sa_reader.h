@@ -1,4 +1,4 @@
-/* Opens sysstat files that tests wrote, and finds values in the batches that come of them. */
+/* Opens sysstat files that tests wrote, and finds values in the resulting batches. */
 #ifndef SA_READER_H
 #define SA_READER_H
 
@@ -73,7 +73,7 @@ static inline const struct lp_column *column_of(
 	return NULL;
 }
 
-/* For a struct lp_warn whose ctx has room for 200 bytes: the last warning. */
+/* For a struct lp_warn with room for 200 bytes in ctx: the last warning. */
 static inline void keep_warning(void *ctx, const char *text)
 {
 	snprintf(ctx, 200, "%s", text);

@@ -1,4 +1,4 @@
-/* Writes sysstat activity files for tests, byte by byte and without a line of the reader. */
+/* Writes sysstat activity files for tests, byte by byte and without any code of the reader. */
 #ifndef SA_WRITER_H
 #define SA_WRITER_H
 
@@ -17,8 +17,8 @@ struct sa_writer {
 	bool big, long_is_32;
 	uint32_t disk_types[3]; /* {1, 2, 6}, {1, 3, 7} or {3, 3, 8} */
 	bool extra_next;	/* since 12.1.7: headers have that field */
-	uint32_t more_header;	/* bytes that a future header has in addition */
-	uint16_t format;	/* 0: the one that is read */
+	uint32_t more_header;	/* additional bytes in a future header */
+	uint16_t format;	/* 0: the present one */
 	uint8_t data[1 << 16];
 	size_t len;
 };
@@ -39,7 +39,7 @@ static inline void sa_u64(struct sa_writer *w, uint64_t v)
 	sa_number(w, v, 8);
 }
 
-/* The padding of a short long is not zero here: it must not be read. */
+/* The padding of a short long is not zero here, because it must not be read. */
 static inline void sa_long(struct sa_writer *w, uint64_t v)
 {
 	sa_number(w, v, w->long_is_32 ? 4 : 8);

@@ -1,6 +1,6 @@
-/* Logs of system calls made by hand: observers, processes, connections, calls. Times are seconds
- * after RIG_T0; events and descriptors may be added in any order, and semantic_run() feeds them to
- * the traces in the order of time. */
+/* Hand-made logs of system calls: observers, processes, connections, calls. Times are seconds after
+ * RIG_T0; events and descriptors may be added in any order, and semantic_run() feeds them to the
+ * traces in the order of time. */
 #ifndef SEMANTIC_RIG_H
 #define SEMANTIC_RIG_H
 
@@ -88,7 +88,7 @@ static inline void rig_process(
 	r->t.programs[program].seen.serves |= serves;
 }
 
-/* A sample of what `host` sees of a server. */
+/* A sample of the connection of `host` to a server. */
 static inline void rig_sample(struct semantic_rig *r, const char *host, const char *peer, double at,
 	int64_t requests, int64_t responses, double waiting)
 {
@@ -155,7 +155,7 @@ static inline struct trace_event *rig_call(struct semantic_rig *r, const char *h
 	return e;
 }
 
-/* The same of a path. */
+/* The same for a path. */
 static inline struct trace_event *rig_path(struct semantic_rig *r, const char *host, int pid,
 	double at, const char *call, const char *path, int64_t ret)
 {
@@ -167,7 +167,7 @@ static inline struct trace_event *rig_path(struct semantic_rig *r, const char *h
 	return e;
 }
 
-/* A call on a file that began at `from` and took `s` seconds; `pending`: and has not returned. */
+/* A call on a file that began at `from` and took `s` seconds; `pending`: it has not returned. */
 static inline struct trace_event *rig_slow(struct semantic_rig *r, const char *host, int pid,
 	double from, double s, const char *call, int fd, uint8_t file, bool pending)
 {
@@ -209,7 +209,7 @@ static inline void rig_descriptor(struct semantic_rig *r, const char *host, int 
 		.name = name};
 }
 
-/* What comes next: the earliest that has not come, descriptors before events. */
+/* The next item: the earliest that was not fed yet, descriptors before events. */
 static inline bool rig_next(struct semantic_rig *r, bool *done_events, bool *done_descriptors)
 {
 	const struct rig_event *e = NULL;
@@ -236,7 +236,7 @@ static inline bool rig_next(struct semantic_rig *r, bool *done_events, bool *don
 	return d || e;
 }
 
-/* Bring everything in, and judge it. */
+/* Feed everything, and judge it. */
 static inline void semantic_run(struct semantic_rig *r)
 {
 	bool done_events[RIG_EVENTS_MAX] = {0}, done_descriptors[64] = {0};
@@ -247,7 +247,7 @@ static inline void semantic_run(struct semantic_rig *r)
 	assert_int_equal(semantic_judge(&r->t, &r->o, &r->s), 0);
 }
 
-/* The only finding there is. */
+/* The only finding. */
 static inline const struct semantic_finding *rig_only(const struct semantic_rig *r)
 {
 	if (r->s.n != 1)

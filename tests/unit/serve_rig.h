@@ -38,7 +38,7 @@ static inline void serve_rig_release(struct serve_rig *r)
 	rig_release(&r->rig);
 }
 
-/* A server records `n` seconds more. */
+/* Record `n` more seconds of a server. */
 static inline void serve_rig_write(struct serve_rig *r, uint32_t server, uint32_t n)
 {
 	struct rig_server *s = &r->rig.servers[server];
@@ -56,7 +56,7 @@ static inline void serve_rig_write(struct serve_rig *r, uint32_t server, uint32_
 	lp_batch_free(b);
 }
 
-/* All servers record up to that second, in pieces of ten. */
+/* Record all servers up to that second, in pieces of ten. */
 static inline void serve_rig_write_all(struct serve_rig *r, uint32_t end)
 {
 	for (uint32_t i = 0; i < r->rig.n; i++) {

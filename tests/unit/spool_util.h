@@ -24,7 +24,7 @@ static inline struct lp_catalogue *fake_catalogue(void)
 	return c;
 }
 
-/* Tell a spool of component 0. */
+/* Describe component 0 to a spool. */
 static inline void fake_journal(struct spool *s)
 {
 	struct journal *j = spool_journal(s);
@@ -47,7 +47,7 @@ static inline void fake_sample(struct lp_batch *b, int64_t wall_us)
 		assert_int_equal(lp_batch_add_component(b, k, 0, &row), 0);
 	cell = b->n_samples - 1;
 	k->state[cell] = LP_PRESENT;
-	k->columns[0][cell] = wall_us / 1000; /* 1000 reads a second */
+	k->columns[0][cell] = wall_us / 1000; /* 1000 reads per second */
 	k->columns[1][cell] = 0;
 }
 

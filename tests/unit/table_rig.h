@@ -1,4 +1,4 @@
-/* Sources made of a few lines, for tests of what is computed from batches. */
+/* Sources made of a few lines, for tests of values that are computed from batches. */
 #ifndef TABLE_RIG_H
 #define TABLE_RIG_H
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define T0 (INT64_C(1300000000) * US_PER_SEC) /* some Sunday */
+#define T0 (INT64_C(1300000000) * US_PER_SEC) /* a Sunday */
 #define SEC(s) ((int64_t)((s)*1e6))
 #define RIG_SAMPLES 4000
 
@@ -23,7 +23,7 @@ static inline uint32_t random_below(uint32_t n)
 	return (uint32_t)(random_state >> 33) % n;
 }
 
-/* A source whose batches the test fills by hand. */
+/* A source with batches that the test fills. */
 struct rig {
 	struct lp_source source;
 	struct lp_batch *batch;
@@ -65,7 +65,7 @@ static inline void rig_sample(struct rig *r, int64_t wall_us, int64_t mono_us)
 	assert_int_equal(lp_batch_add_sample(r->batch, wall_us, mono_us), 0);
 }
 
-/* Set all columns of a component in the sample at hand to `values`. */
+/* Set all columns of a component in the current sample to `values`. */
 static inline void rig_set(struct rig *r, uint32_t id, uint8_t state, const int64_t *values)
 {
 	const struct lp_catalogue *c = r->source.catalogue;
@@ -139,7 +139,7 @@ static inline void rig_finish(struct lp_table_builder *b, struct rig_tables *ret
 	lp_table_builder_free(b);
 }
 
-/* The tables of what is in one source's batch. */
+/* The tables of one source's batch. */
 static inline void rig_run(
 	const struct lp_table_options *opt, struct rig *r, struct rig_tables *ret)
 {
@@ -149,7 +149,7 @@ static inline void rig_run(
 	rig_finish(b, ret);
 }
 
-/* The value of a component at a time; NaN if the table has it not. */
+/* The value of a component at a time; NaN if the table does not have it. */
 static inline double rig_value(const struct lp_table *t, const char *component, int64_t wall_us)
 {
 	for (uint32_t i = 0; i < t->n_components; i++) {

@@ -1,5 +1,5 @@
-/* What tests of tables share: two kinds of components, options for a few metrics, and counters that
- * grow steadily.
+/* Shared by the tests of tables: two kinds of components, options for a few metrics, and counters
+ * that grow steadily.
  */
 #ifndef TESTS_TABLE_STEADY_H
 #define TESTS_TABLE_STEADY_H
@@ -22,7 +22,7 @@ static struct lp_table_options options_of(const char *const *names, uint32_t n, 
 
 #define OPTIONS(names, step) options_of(names, ARRAY_SIZE(names), step)
 
-/* A counter that grows by `rate` a second, sampled `n` times from `start_us` on. */
+/* A counter that grows by `rate` per second, sampled `n` times from `start_us` on. */
 static void add_steady(
 	struct rig *r, uint32_t id, int64_t start_us, int64_t interval_us, int n, int64_t rate)
 {

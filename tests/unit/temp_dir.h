@@ -37,7 +37,7 @@ static inline int temp_dir_teardown(void **state)
 	return nftw(temp_dir_path, temp_dir_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* "DIR/name"; good until the eighth call after this one. */
+/* "DIR/name"; valid until the eighth call after this one. */
 static inline const char *temp_path(const char *name)
 {
 	static char paths[8][TEMP_PATH_MAX];

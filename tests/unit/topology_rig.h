@@ -1,4 +1,4 @@
-/* Sorting components that are given by their text. */
+/* Sorts components that are given as text. */
 #ifndef TOPOLOGY_RIG_H
 #define TOPOLOGY_RIG_H
 

@@ -1,4 +1,4 @@
-/* cmocka with the headers that it wants first. */
+/* cmocka with the headers that it needs first. */
 #ifndef UNIT_H
 #define UNIT_H
 

@@ -1,5 +1,5 @@
-/* Vectors for tests: random ones, each beside the plain array that it stands for, and the
- * definitions written as plainly as they read. */
+/* Vectors for tests: random ones, each with the plain array that it represents, and the definitions
+ * in their plainest form. */
 #ifndef VECTORS_H
 #define VECTORS_H
 
@@ -32,7 +32,7 @@ static inline double vectors_value(void)
 		(vectors_below(2) ? vectors_uniform() : 0);
 }
 
-/* So many non-zeros at random places of `plain` (n values), and the vector of it. */
+/* This many non-zeros at random places of `plain` (n values), and the vector of it. */
 static inline void vectors_random(struct vector *v, double *plain, uint32_t n, uint32_t non_zeros)
 {
 	memset(plain, 0, n * sizeof(*plain));
@@ -55,7 +55,7 @@ static inline void vectors_of(struct vector *v, const double *plain, uint32_t n)
 	vector_finish(v);
 }
 
-/* Is the vector what stands in the array, and is it as it should be? */
+/* Does the vector represent the array, and is it well-formed? */
 static inline void vectors_check(const struct vector *v, const double *plain, uint32_t n)
 {
 	size_t found = 0;
@@ -95,7 +95,7 @@ static inline int vectors_ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of n distances the one that more than half of them reach. Sorts. */
+/* The distance that more than half of `n` distances reach. Sorts them. */
 static inline double vectors_vote(double *distances, uint32_t n)
 {
 	if (n == 0)

@@ -1,6 +1,6 @@
-/* A verdict made by hand, as detection and explanation would: twelve hours of 24 disks on three
- * servers. One is slow from 04:00 on, one loses its path at 09:00, one whose name is hostile
- * stutters and is acknowledged, one is faster than the others and one works harder. One more is
+/* A hand-made verdict, like that of detection and explanation: twelve hours of 24 disks on three
+ * servers. One disk is slow from 04:00 on, one loses its path at 09:00, one with a hostile name
+ * stutters and is acknowledged, one is faster than the others, one has more work, and one is
  * muted.
  */
 #ifndef VERDICT_RIG_H
@@ -58,7 +58,7 @@ static inline struct lp_identity *rig_disk(uint32_t disk)
 	return lp_identity_parse(disk == RIG_HOSTILE ? RIG_HOSTILE_NAME : name);
 }
 
-/* What all disks do alike, 0 .. 1: jobs that come and go. */
+/* The common load of all disks, 0 .. 1: jobs that come and go. */
 static inline double rig_load(uint32_t slot)
 {
 	static const double jobs[] = {.35, .5, .8, .75, .45, .3, .6, .9, .7, .4, .55, .65, .35};
@@ -72,7 +72,7 @@ static inline bool rig_stutters(uint32_t slot)
 	return (slot >= 600 && slot < 900) || (slot >= 1500 && slot < 1800);
 }
 
-/* No two disks are quite alike: 0.84 .. 1.16, and that moves slowly. */
+/* Disks differ a little, 0.84 .. 1.16, and that changes slowly. */
 static inline double rig_manner(uint32_t disk, uint32_t slot)
 {
 	uint32_t state = disk * 40503 + slot / 120 * 65537;
@@ -109,7 +109,7 @@ static inline double rig_sectors(uint32_t disk, uint32_t slot, double noise)
 	return disk == RIG_HARDER ? value * 1.9 : value;
 }
 
-/* Rows stand in reverse, so that who forgets `row_of` is found out. */
+/* Rows are in reverse order, so that code that forgets `row_of` is detected. */
 static inline struct lp_table *rig_table(const struct lp_verdict *v, const char *metric,
 	const char *unit, double (*value)(uint32_t, uint32_t, double))
 {
@@ -121,7 +121,7 @@ static inline struct lp_table *rig_table(const struct lp_verdict *v, const char 
 	t->step_us = RIG_STEP_US;
 	t->n_slots = RIG_SLOTS;
 	t->n_components = RIG_DISKS;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	t->components = rig_alloc(RIG_DISKS, sizeof(*t->components));
 	t->values = rig_alloc((size_t)RIG_DISKS * RIG_SLOTS, sizeof(*t->values));
 	for (uint32_t d = 0; d < RIG_DISKS; d++) {
@@ -141,7 +141,7 @@ static inline int rig_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median; the values are sorted by it. NaN of none. */
+/* The median; sorts the values. NaN if there are none. */
 static inline double rig_median(double *values, uint32_t n)
 {
 	qsort(values, n, sizeof(*values), rig_compare);
@@ -170,7 +170,7 @@ static inline uint8_t rig_mark(double own, double ratio)
 	return ratio > 1.5 ? LP_MARK_ABOVE : ratio < .6 ? LP_MARK_BELOW : LP_MARK_NORMAL;
 }
 
-/* As far as a measure would see it, roughly. */
+/* Roughly what a measure would see. */
 static inline float rig_distance(float ratio)
 {
 	return isfinite(ratio) ? 12 * fabsf(ratio - 1) : 60;
@@ -223,7 +223,7 @@ static inline bool rig_anomalous(const struct lp_series *s, uint32_t disk, uint3
 	return s->marks[(size_t)disk * s->n_windows + w] >= LP_MARK_ABOVE;
 }
 
-/* Count what is wrong with a disk in a series: persistence, times, when it was indicted. */
+/* Count the problems of a disk in a series: persistence, times, when it was indicted. */
 static inline void rig_count(
 	const struct lp_verdict *v, const struct lp_series *s, struct lp_finding *f)
 {
@@ -373,7 +373,7 @@ static inline struct lp_verdict *rig_healthy(void)
 
 	v->method = "cdf";
 	v->params = (struct lp_params){15, 60, 30, 3, RIG_STEP_US};
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	v->components = rig_alloc(RIG_DISKS, sizeof(*v->components));
 	for (; v->n_components < RIG_DISKS; v->n_components++)
 		v->components[v->n_components] = rig_disk(v->n_components);
