@@ -1,11 +1,11 @@
 #!/bin/bash
 # arm64.sh [TEST...]: build limpet for arm64 with Debian's cross compiler into build-arm64/, and run its unit
-# tests (all, or those named) under qemu. "arm64.sh --deps" installs what that needs, as root; it makes
-# arm64 a foreign architecture of this system's dpkg, so rather do it in a chroot or a container:
+# tests (all, or those named) under qemu. "arm64.sh --deps" installs the packages for that, as root. It
+# makes arm64 a foreign architecture of this system's dpkg, so it is better to run it in a chroot or a container:
 #
 #   debootstrap bookworm DIR && mount --bind . DIR/mnt && chroot DIR bash -c 'cd /mnt && scripts/arm64.sh --deps'
 #
-# It takes many times as long as the tests of this machine do, so it is not part of "make test".
+# It takes many times as long as the tests on this machine, so it is not part of "make test".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -54,5 +54,5 @@ ninja -C $dir -j "${JOBS:-$(nproc)}" --quiet "${programs[@]}"
 status=0
 meson test -C $dir --no-rebuild --print-errorlogs --timeout-multiplier 20 --suite unit "$@" || status=$?
 [ $# -eq 0 ] || exit $status
-# To meson a case that was skipped has failed.
+# To meson, a skipped case has failed.
 exec scripts/tally.py arm64=$dir:unit

@@ -1,7 +1,7 @@
 #!/bin/bash
-# ceph-real.sh: does the collector `ceph` say what real OSDs say? Starts Debian's ceph-mon and three ceph-osd in a
-# directory of their own, writes to them, records, and compares with "perf dump". Takes a minute, needs the packages ceph-mon,
-# ceph-osd and ceph-common (210 MB), but not root; it is not part of `make test` for that reason.
+# ceph-real.sh: does the collector `ceph` record the values of real OSDs? Starts Debian's ceph-mon and three ceph-osd in
+# a separate directory, writes to them, records, and compares with "perf dump". Takes a minute, and needs the packages
+# ceph-mon, ceph-osd and ceph-common (210 MB), but not root. It is not part of `make test` because of these packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

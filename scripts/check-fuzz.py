@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""check-fuzz.py: every parser is reached by a fuzz target.
+"""check-fuzz.py: check that every parser is reached by a fuzz target.
 
-There is no list. A parser is a function of src whose name has "parse" or "decode" in it, and any function that reads text
-line by line or as a whole (getline, fgets in a loop, fscanf, file_slurp). Command lines (src/cli, verb_*.c) do not count, nor do
-small readers of the lab, which read what the lab has written, and the kernel's own numbers.
+There is no list. A parser is a function of src with "parse" or "decode" in its name, or any function that reads text
+line by line or as a whole (getline, fgets in a loop, fscanf, file_slurp). The script ignores command lines (src/cli,
+verb_*.c), and small readers of the lab, which read the lab's own files and the kernel's numbers.
 
-Parsers have to be reached from tests/fuzz, where a function reaches what it names, and what the tables of its file
-name. What only hands a text on to a parser need not be reached itself, as long as that parser is. One that is not worth
-a target says so in the comment before it: "not fuzzed: REASON". Prints what is not reached (exit 1).
+Parsers must be reached from tests/fuzz. A function reaches every function that it names, and those that the tables of
+its file name. A function that only passes a text on to a parser need not be reached itself, if that parser is. If a
+parser is not worth a target, the comment before it says so: "not fuzzed: REASON". Prints the parsers that are not
+reached (exit 1).
 """
 import pathlib
 import re
@@ -21,7 +22,7 @@ WORD = re.compile(r"\b[a-z_][a-z0-9_]{2,}\b")
 
 
 def functions(lines):
-    """(name, first line, body, comment and head) of each function; at last what is outside of all of them."""
+    """(name, first line, body, comment and head) of each function; finally the code outside of all functions."""
     outside, start = [], None
     for number, line in enumerate(lines):
         if line == "{":
@@ -52,7 +53,7 @@ def load():
         lines = path.read_text(encoding="utf-8").splitlines()
         for name, line, body, head in functions(lines):
             if name is None:
-                # Declarations name functions, too: only what has an initialiser counts.
+                # Declarations name functions, too: only definitions with an initialiser count.
                 text = "\n".join(body)
                 tables[path] = words(re.findall(r"=\s*\{.*?\};", text, flags=re.S))
             else:

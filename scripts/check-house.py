@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""check-house.py: the rules of the house that a script can check.
+"""check-house.py: check the house rules that a script can check.
 
-Files under 800 lines, functions of at most 80; no notes to oneself in src and include; every
-src/FOLDER/NAME.c, and src/FOLDER/ROOM/NAME.c as well, has tests/unit/test_FOLDER_NAME.c or a line in
-tests/unit/elsewhere.txt that says what covers it. Prints violations (exit 1) and the spread of function lengths.
+Files have fewer than 800 lines, functions at most 80. There are no notes to oneself in src and include. For every
+src/FOLDER/NAME.c, also src/FOLDER/ROOM/NAME.c, there is tests/unit/test_FOLDER_NAME.c, or a line in
+tests/unit/elsewhere.txt that names the test that covers it. Prints violations (exit 1) and the spread of function
+lengths.
 """
 import fnmatch
 import pathlib
@@ -43,7 +44,7 @@ def check_file(path, lines):
 
 
 def covered_elsewhere():
-    """[(glob, reason)] of the files that are tested by something else than a unit test."""
+    """[(glob, reason)] of the files that are tested by other means than a unit test."""
     rows = (ROOT / "tests/unit/elsewhere.txt").read_text(encoding="utf-8").splitlines()
     return [row.split(None, 1) for row in rows if row and not row.startswith("#")]
 

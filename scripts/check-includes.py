@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""check-includes.py: dependencies between the folders of src/ point one way.
+"""check-includes.py: check that dependencies between the folders of src/ point one way.
 
-A file in src/X, or in a room of it (src/X/ROOM), may include "Y/..." only if Y is X or stands before
-X in ORDER. Public headers include only each other and libc. Every header compiles alone. Prints violations;
-then exits with 1.
+A file in src/X, or in a room of it (src/X/ROOM), may include "Y/..." only if Y is X or precedes X in ORDER. Public
+headers include only each other and libc. Every header compiles alone. Prints violations; then exits with 1.
 """
 import concurrent.futures
 import os
@@ -17,7 +16,7 @@ ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "
 LIBC = {"assert.h", "errno.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "time.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
-# Code that is linked into other programs: it needs nothing from src, which may use its tables.
+# Code that is linked into other programs. It needs nothing from src, but src may use its tables.
 RUNTIME = "runtime"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -31,7 +30,7 @@ def includes(path):
 
 
 def owner_of_public(name):
-    """The folder that implements <limpet/NAME.h>, or None where no file has its name."""
+    """The folder that implements <limpet/NAME.h>, or None if no file has its name."""
     for folder in ORDER:
         if any((ROOT / "src" / folder).rglob(pathlib.Path(name).stem + ".c")):
             return folder
@@ -74,7 +73,7 @@ def check_public(path):
 
 
 def compile_alone(path):
-    """The compiler's complaints about a header that is the whole program."""
+    """The compiler's errors about a header that is compiled alone."""
     dirs = ["include"] if "include" in path.relative_to(ROOT).parts else ["include", "src", "."]
     flags = [f"-I{ROOT / d}" for d in dirs] + ["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64"]
     run = subprocess.run(

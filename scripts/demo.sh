@@ -1,6 +1,6 @@
 #!/bin/bash
-# demo.sh: diagnose a recording of a real cluster, one server of which went bad while it was made, and
-# write the report with plots. Does not need root and writes only demo.html next to the program.
+# demo.sh: diagnose a recording of a real cluster in which one server became slow, and write the report with plots. Does
+# not need root, and writes only demo.html next to the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,18 +1,17 @@
 #!/bin/bash
 # deps.sh [demo|build|package|test|all]: install the Debian packages that limpet needs and that are missing.
-# "demo" is the minimum that `limpet diagnose` needs to build; "build" is for all features,
-# "package" also for building Debian packages. Does
-# nothing, quickly, if all of them are installed.
+# "demo" is the minimum for building `limpet diagnose`; "build" is for all features, and "package" also
+# for building Debian packages. Does nothing, quickly, if all of them are installed.
 set -euo pipefail
 
 demo=(
 	gcc libc6-dev make meson ninja-build pkg-config # the tool chain
 	libzstd-dev	# compression of archive blocks
-	zlib1g-dev	# files of others that are compressed
+	zlib1g-dev	# compressed files of other tools
 	libjansson-dev	# JSON output
 	libcyaml-dev libyaml-dev # YAML configuration; its lines
 	libmnl-dev	# sock_diag
-	libsqlite3-dev	# what the operator said of components
+	libsqlite3-dev	# the operator's statements about components
 )
 build=(
 	"${demo[@]}"
@@ -20,12 +19,12 @@ build=(
 	libelf-dev liblzma-dev libiberty-dev # names of functions: symbols, packed ones, of C++
 	libdw-dev                            # lines of source files, as regions of limpet stack
 	libsnappy-dev	# remote write
-	libmicrohttpd-dev libcurl4-gnutls-dev # the collector: receives; servers send to it
-	libbpf-dev clang # tracing from inside the kernel: loads, compiles what runs there
+	libmicrohttpd-dev libcurl4-gnutls-dev # the collector, and servers that send to it
+	libbpf-dev clang # tracing in the kernel: to load and to compile programs
 )
 package=(
 	"${build[@]}"
-	build-essential             # dpkg-buildpackage refuses to do without
+	build-essential             # dpkg-buildpackage requires it
 	debhelper dpkg-dev fakeroot # dpkg-buildpackage and what it calls
 	git                         # packages are built from the last commit
 	python3 systemd             # embed files; where units go
@@ -34,13 +33,13 @@ test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
 	libomp-dev			# its OpenMP
 	clang-format clang-tidy cppcheck # lint
-	ccache				# what was compiled before is not compiled again
+	ccache				# avoids compiling the same source again
 	libcmocka-dev			# unit tests
 	g++				# the installed headers are for C++, too
 	python3				# test drivers
 	git				# lint looks at tracked files
 	sysstat				# sadc makes the files that the importer must read
-	strace				# proves what the sampling loop does not do
+	strace				# shows the system calls of the sampling loop
 	iproute2 nftables		# network namespaces and lossy links
 	util-linux mount e2fsprogs	# loop devices, small file systems
 	xz-utils			# benchmark baseline
@@ -50,9 +49,9 @@ test=(
 	collectl			# makes files that the importer must read
 	zstd				# the format test decompresses with it
 	openssl ca-certificates		# certificates for tests of TLS
-	curl				# asks a collector as its users do
+	curl				# queries a collector as its users do
 	man-db				# man pages must render
-	systemd				# systemd-analyze judges the unit
+	systemd				# systemd-analyze checks the unit
 	chromium			# opens the HTML report
 	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
 	moosefs-master moosefs-chunkserver moosefs-client # another file system of the lab, 1 MB
@@ -60,11 +59,11 @@ test=(
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
 	libmpich-dev mpich gfortran	# the same with the other MPI library, and in Fortran
-	prometheus prometheus-node-exporter victoria-metrics # servers that data is read from
+	prometheus prometheus-node-exporter victoria-metrics # servers to read data from
 	prometheus-alertmanager		# alerts are sent to it
 	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF
 )
-# To drive it, and to build the page of limpet serve; others than Debian's will do.
+# Node.js drives the browser, and builds the page of limpet serve; versions other than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)
 command -v npm >/dev/null || test+=(npm)
 
@@ -99,8 +98,8 @@ missing=()
 for package in "${want[@]}"; do
 	[[ $installed == *" $package "* ]] || missing+=("$package")
 done
-# pcp starts its services when it is installed, and cannot be installed without a systemd to start
-# them. Its files alone are enough for tests/e2e/pcp_live.py.
+# pcp starts its services when it is installed, and cannot be installed without systemd. Its files alone are enough for
+# tests/e2e/pcp_live.py.
 pcp=/opt/limpet-tests/pcp
 want_pcp=false
 [ "${1:-all}" = demo ] || [ "${1:-all}" = build ] || [ -e /usr/lib/pcp/bin/pmcd ] ||
@@ -118,7 +117,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 apt() {
-	# The lock may be held for a while by the system's own updates.
+	# The system's own updates may hold the lock for a while.
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
 		-o Acquire::Retries=3 "$@" </dev/null
 }
@@ -136,9 +135,8 @@ fi
 echo "installing: ${missing[*]}"
 apt install -y --no-install-recommends "${missing[@]}"
 
-# only_programs PACKAGE UNIT...: keep only the programs of a package that was just installed,
-# not its services: sysstat's own collection, which Debian enables, and GlusterFS'
-# daemon, which it leaves to the administrator today.
+# only_programs PACKAGE UNIT...: keep only the programs of a package that was just installed, not its services:
+# sysstat's own collection, which Debian enables, and GlusterFS's daemon, which Debian leaves to the administrator.
 only_programs() {
 	[[ " ${missing[*]} " == *" $1 "* ]] && command -v systemctl >/dev/null || return 0
 	shift

@@ -5,9 +5,9 @@ A block is quoted from the program if a line before it says so:
 
     <!-- run: limpet diagnose recordings/ddr-disk-busy-1 | head -4 -->
 
-The command runs in the source tree. "| head -N", "| tail -N" and "| grep WORD" are understood, and nothing else of a
-shell. $LIMPET is the program (build/src/cli/limpet). Pictures are made with Chromium; docs/pictures.json says what page text
-each was made of, so that --check needs no browser and fails when the page says something else.
+The command runs in the source tree. Of a shell's syntax it may only have "| head -N", "| tail -N" and "| grep WORD".
+$LIMPET is the program (build/src/cli/limpet). Pictures are made with Chromium; docs/pictures.json has the text of the
+page of each picture, so that --check needs no browser and fails when the page has another text.
 """
 import argparse
 import difflib
@@ -55,12 +55,12 @@ def output_of(command):
 
 
 def renewed(text):
-    """A page with all its blocks as the program prints them now."""
+    """A page, with the current output of the program in all its blocks."""
     return BLOCK.sub(lambda m: m.group(1) + "$ " + m.group("command") + "\n" + output_of(m.group("command")) + "```", text)
 
 
 def page_of(command, path):
-    """Write the page of a picture; the text that a reader sees, by which it is known."""
+    """Write the page of a picture; returns the text that a reader sees, which identifies it."""
     subprocess.run([LIMPET, *shlex.split(command.format(path))], cwd=SOURCE, env=ENVIRONMENT, check=False,
                    stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=300)
     text = pathlib.Path(path).read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def page_of(command, path):
 
 
 def pictures(check):
-    """Make the pictures, or see whether they are of what the program writes."""
+    """Make the pictures, or check that they match the program's output."""
     known = json.loads(PICTURE_LIST.read_text()) if PICTURE_LIST.exists() else {}
     wrong = []
     for name, (command, (width, height)) in PICTURES.items():

@@ -10,7 +10,7 @@ mapfile -t sources < <(scripts/sources.sh)
 mapfile -t units < <(printf '%s\n' "${sources[@]}" | grep '\.c$')
 number=0 failed=0
 
-# check TITLE COMMAND...: one TAP line; the output of the command follows as diagnostics.
+# check TITLE COMMAND...: print one TAP line, then the output of the command as diagnostics.
 check() {
 	local title=$1 output status
 	shift

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """make-recording.py OUT: make the recording that `make demo` diagnoses, with a real fault in it.
 
-Six loop devices stand for the disks of six servers. Three clients read and write stripes across all
-of them with direct I/O and wait for the slowest, as clients of a parallel file system do. After a
-third of the time the kernel throttles what the fourth disk gets from the disk below
-(blkio), as a drive that retries or rebuilds would, and it stays so to the end. Six recorders write
-what each server saw. Needs root and cgroup v1; leaves only OUT behind.
+Six loop devices are the disks of six servers. Three clients read and write stripes across all of them with direct I/O
+and wait for the slowest, as clients of a parallel file system do. After a third of the time the kernel throttles the
+requests of the fourth disk to the disk below it (blkio), like a drive that retries or rebuilds, until the end. Six
+recorders write what each server saw. Needs root and cgroup v1; leaves only OUT behind.
 """
 import mmap
 import os

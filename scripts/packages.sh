@@ -9,13 +9,13 @@ out=$(realpath -m "${2:-build-packages}")
 version=$(sed -n "s/^ *version: '\([0-9.]*\)'.*/\1/p" meson.build | head -1)
 mkdir -p "$out"
 
-# copy DIR: the tree as it was committed, and nothing else, under DIR/limpet-VERSION.
+# copy DIR: copy the committed tree, and nothing else, to DIR/limpet-VERSION.
 copy() {
 	mkdir -p "$1"
 	git archive --format=tar --prefix="limpet-$version/" HEAD | tar -x -C "$1"
 }
 
-# The build dependencies of the packages, on Debian.
+# The build dependencies of the packages on Debian.
 [[ $what != deb* ]] || scripts/deps.sh package
 
 command -v npm >/dev/null || echo "packages.sh: npm is not installed: the collector will have no page" >&2

@@ -7,7 +7,7 @@ whose names match, one line each; those of the faulty server are drawn in red, o
   remote      one line per remote address of TCP connections (with sum or mean), named by its server
   log         a logarithmic scale
   smooth=N    a moving average over N samples
-RECORDING is a directory that `limpet lab run` made; RECORDING.json beside it says what was done.
+RECORDING is a directory that `limpet lab run` made; RECORDING.json next to it describes the experiment.
 """
 import argparse
 import csv
@@ -41,7 +41,7 @@ def read(limpet, recording, metric, glob):
 
 
 def owner(component, by_remote, names):
-    """Whose line it is: the observer, or the server behind a remote address."""
+    """The owner of a line: the observer, or the server behind a remote address."""
     observer, rest = component.split("/", 1)
     if by_remote:
         remote = rest.split(":")[1]
@@ -50,7 +50,7 @@ def owner(component, by_remote, names):
 
 
 def pool(series, how, by_remote, names):
-    """One series an owner."""
+    """One series per owner."""
     values = {}
     for component, points in series.items():
         into = values.setdefault(owner(component, by_remote, names), {})

@@ -1,11 +1,11 @@
 #!/bin/bash
-# soak.sh [-t SECONDS] [-e SECONDS] [-r RATE] [-o DIR] [BUILD]: everything at once, for a long time.
+# soak.sh [-t SECONDS] [-e SECONDS] [-r RATE] [-o DIR] [BUILD]: run everything at once, for a long time.
 #
-# Records with a clock that runs RATE times as fast (1440: a day takes a minute), so that files
-# rotate, are sealed and expire all the time; kills the recorder now and then; traces processes that
-# come and go; diagnoses and checks the archives; damages copies and repairs them. Every -e seconds
-# [60] a line says how much memory, how many descriptors and bytes that takes, and what went wrong.
-# The last line is "N errors", which are in DIR/errors; the exit code is 1 if there are any.
+# Records with a clock that runs RATE times as fast (1440: a day takes a minute), so that files rotate, are sealed and
+# expire all the time; kills the recorder now and then; traces processes that come and go; diagnoses and checks the
+# archives; damages copies and repairs them. Every -e seconds [60] it prints a line with the memory, descriptors and
+# bytes in use, and the errors. The last line is "N errors", which are in DIR/errors; the exit code is 1 if there are
+# any.
 #
 # Needs root for tracing and for a network namespace, in which interfaces come and go.
 set -u
@@ -29,7 +29,7 @@ mkdir -p "$work/rec" "$work/bad"
 export LIMPET_STATE=$work/state.db FAKECLOCK=$work/clock
 begin=$SECONDS
 
-# The library that makes the clock reads this: see tests/e2e/fakeclock.c.
+# The library that simulates the clock reads this: see tests/e2e/fakeclock.c.
 python3 - "$FAKECLOCK" "$rate" <<'END'
 import struct, sys, time
 with open(sys.argv[1], "wb") as f:
@@ -42,10 +42,10 @@ over() { [ -e "$work/stop" ] || [ $((SECONDS - begin)) -ge "$seconds" ]; }
 count() { echo >>"$work/$1.count"; }
 counted() { [ -e "$work/$1.count" ] && wc -l <"$work/$1.count" || echo 0; }
 
-# Wait, but not for longer than there is time.
+# Wait, but not beyond the end of the run.
 rest() { local n; for ((n = 0; n < $1; n++)); do over && return; sleep 1; done; }
 
-# The recorder, which is ended every few minutes, by SIGTERM or SIGKILL.
+# The recorder, which is stopped every few minutes, by SIGTERM or SIGKILL.
 record() {
 	local n=0 pid code
 	until over; do
@@ -63,7 +63,7 @@ record() {
 	done
 }
 
-# A tracer that lives as long as all of this, of processes that come and go.
+# A tracer that runs all the time, of processes that come and go.
 trace() {
 	local load='while [ ! -e '"$work/stop"' ]; do cat /etc/passwd >/dev/null; sleep 0.2; done'
 	local code
@@ -77,7 +77,7 @@ trace() {
 	case $code in 0 | 143) ;; *) fail "the tracer ended with $code" ;; esac
 }
 
-# Short traces, each with its own file; the last ten stay.
+# Short traces, each in a separate file; the last ten are kept.
 trace_short() {
 	local n=0
 	until over; do
@@ -103,7 +103,7 @@ diagnose() {
 	done
 }
 
-# Archives are intact; damaged copies can be repaired, and are then.
+# Archives must be intact; damaged copies are repaired, and must be intact then.
 check() {
 	local file out
 	until over; do
@@ -114,7 +114,7 @@ check() {
 			printf 'damaged' | dd of="$work/bad/copy.lpa" bs=1 conv=notrunc status=none \
 				seek=$((RANDOM % $(stat -c %s "$work/bad/copy.lpa")))
 			rm -f "$work/bad/mended.lpa"
-			# After the last block of a file that is being written it is not damage.
+			# Changed bytes after the last block of a file that is being written are not damage.
 			"$limpet" check --repair -o "$work/bad/mended.lpa" "$work/bad/copy.lpa" \
 				>/dev/null 2>&1 && continue
 			out=$("$limpet" check "$work/bad/mended.lpa" 2>&1) || fail "repair: $out"

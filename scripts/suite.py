@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""suite.py DIR SUITE: print what the tests of a suite need to be built, as ninja calls it in DIR."""
+"""suite.py DIR SUITE: print the programs that the tests of a suite need, by their names for ninja in DIR."""
 import json
 import os
 import subprocess

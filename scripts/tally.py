@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """tally.py NAME=WHAT...: count test cases and print "N passed, N failed[, N skipped]" last.
 
-WHAT is a meson build directory whose tests were run, a file of TAP, or the word "failed" if the
-build did. DIR:SUITE is a build of which only the tests of one suite were to run. Tests may have been
-run in several parts, each with a log of its own, DIR/meson-logs/testlog*.json; one that is in none
-of them has failed.
-What failed in the first place and passed in testlog-second.json has passed, and is listed as unsteady.
-In a test that prints TAP each numbered line is a case; any other test is one case.
-Exits 1 if anything failed, or if nothing ran at all.
+WHAT is a meson build directory in which tests were run, a file of TAP, or the word "failed" if the build failed.
+DIR:SUITE is a build in which only the tests of one suite had to run. Tests may be run in several parts, each with a
+separate log, DIR/meson-logs/testlog*.json; a test that is in none of them has failed. A test that failed first and
+passed in testlog-second.json has passed, and is listed as unsteady. In a test that prints TAP each numbered line is a
+case; any other test is one case. Exits with 1 if anything failed, or if nothing was run.
 
 tally.py --failed DIR SUITE...: print the names of the tests of these suites that failed.
 """
@@ -21,8 +19,8 @@ import subprocess
 import sys
 
 CASE = re.compile(r"^(not )?ok\b(?:\s+(\d+))?\s*-?\s*([^#]*)(?:#\s*(SKIP|TODO)\S*\s*(.*))?", re.I)
-# This many lines of a failed case's output are repeated at the end, where readers look first; the
-# last lines of a traceback say most.
+# This many lines of a failed case's output are repeated at the end, where readers look first; the last lines of a
+# traceback are the most useful.
 WORDS_FIRST, WORDS_LAST = 3, 3
 SECOND = "testlog-second.json"
 PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?", re.I)
@@ -43,7 +41,7 @@ class Tally:
         self.passed, self.failures, self.skips, self.unsteady = 0, [], [], []
 
     def add_tap(self, test, text):
-        """Count the cases of a TAP stream; a plan that was not kept is a failure."""
+        """Count the cases of a TAP stream; an unfulfilled plan is a failure."""
         planned, seen, lines = None, 0, text.splitlines()
         for at, line in enumerate(lines):
             plan, case = PLAN.match(line), CASE.match(line)
@@ -83,12 +81,12 @@ class Tally:
         failed = len(self.failures)
         self.add_tap(test, run["stdout"])
         if run["result"] not in ("OK", "SKIP") and len(self.failures) == failed:
-            # All its cases passed and yet it failed: a sanitizer, a crash at exit, a timeout.
+            # All its cases passed, but it failed: a sanitizer, a crash at exit, a timeout.
             self.failures.append(f"{test}: {run['result']} (exit status {run['returncode']})")
 
 
     def add_runs(self, test, protocol, first, second):
-        """Count a test that may have had a second chance."""
+        """Count a test that may have been run a second time."""
         if second and second["result"] == "OK":
             probe = Tally()
             probe.add_run(test, protocol, first)

@@ -37,14 +37,14 @@ labs_at_once=2		# more, and they wait for each other's CPU time
 state=build-test	# messages between the two sides
 front='' behind=''	# process groups
 
-# Labs are kept in a directory of this run. Tests that were killed leave them; so do runs.
+# Labs are kept in a directory of this run. Killed tests and killed runs leave labs behind.
 lab_root=/run/limpet
 remove_labs() {
 	local dir
 
 	for dir in "$lab_root"/test-*; do
 		[ -d "$dir" ] || continue
-		# Somebody else's that is still at work?
+		# Does it belong to another run that is still active?
 		if [ "${dir##*-}" != $$ ] && kill -0 "${dir##*-}" 2>/dev/null; then
 			continue
 		fi
@@ -52,7 +52,7 @@ remove_labs() {
 	done
 }
 
-# finish: however this ends, no process continues and nothing is left.
+# finish: when this script ends for any reason, leave no process and no file behind.
 finish() {
 	local status=$? group
 
@@ -70,7 +70,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# build NAME DIR [MESON OPTION...]: leaves $state/NAME with the word "built" or "failed".
+# build NAME DIR [MESON OPTION...]: build, and write the word "built" or "failed" to $state/NAME.
 build() {
 	local name=$1 dir=$2 word=built
 
@@ -85,12 +85,12 @@ build() {
 	[ $word = built ]
 }
 
-# run_tests NAME DIR LOG PROCESSES MESON-ARGUMENT...: some of the tests, into DIR/meson-logs/testlog-LOG.json.
+# run_tests NAME DIR LOG PROCESSES MESON-ARGUMENT...: run some of the tests; the log is DIR/meson-logs/testlog-LOG.json.
 run_tests() {
 	local name=$1 dir=$2 log=$3 processes=$4 environment=()
 
-	# The leak sanitizer looks at all threads when a program ends, and crashes now and then while those
-	# of OpenMP end, too. The thread sanitizer is for threads.
+	# The leak sanitizer examines all threads when a program ends, and sometimes crashes while those of OpenMP end,
+	# too. The thread sanitizer is for threads.
 	[ "$name" != asan ] || environment=(env OMP_NUM_THREADS=1)
 	shift 4
 	echo "== $name: test ($log)"
@@ -132,7 +132,7 @@ run_behind() {
 	JOBS=$jobs scripts/lint.sh | tee $state/lint.tap
 }
 
-# again NAME DIR: run tests again that failed in real time.
+# again NAME DIR: repeat failed tests that depend on real time.
 again() {
 	local name=$1 dir=$2 tests
 
@@ -143,7 +143,7 @@ again() {
 	fi
 }
 
-# The arguments of tally.py: NAME=DIR, NAME=failed (to build).
+# The arguments of tally.py: NAME=DIR, or NAME=failed if the build failed.
 results() {
 	local name dir suite
 

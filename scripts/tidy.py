@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """tidy.py [-j JOBS] [--deep] [FILE...]: clang-tidy on the C files that build/ compiles [all of them].
 
-A file that was clean is not checked again while nothing that clang-tidy sees has changed: neither
-what the preprocessor makes of it, comments included, nor its flags, nor the checks, nor clang-tidy.
-Clean files are remembered in build/tidy-cache. Prints the findings; then exits with 1.
+A clean file is checked again only if the input of clang-tidy has changed: the preprocessed file with
+its comments, its flags, the checks, or clang-tidy itself. Clean files are remembered in
+build/tidy-cache. Prints the findings; then exits with 1.
 
-Nearly all of the time goes into following paths through functions. --deep follows them as far as
-clang-tidy does by itself; see budget().
+Nearly all of the time is spent on following paths through functions. --deep follows them as far as
+clang-tidy does by default; see budget().
 """
 import argparse
 import concurrent.futures
@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 CACHE = BUILD / "tidy-cache"
-# It says these of every file.
+# It prints these for every file.
 CHATTER = re.compile(r"^\d* ?warnings? (generated|treated)|^Suppressed |^Use -header-filter")
 
 
@@ -38,16 +38,16 @@ def units():
 
 
 def overlay(path):
-    """Compiler flags that go before the file's own. err.c defines what clang-tidy.h overlays."""
+    """Compiler flags that precede the file's own. err.c defines the functions that clang-tidy.h replaces."""
     if path == "src/base/err.c":
         return []
     return ["-include", f"{ROOT}/scripts/clang-tidy.h", f"-I{ROOT}/include"]
 
 
 def budget(path, deep):
-    """How far the analyser follows the paths through a function, as compiler flags: by itself for 225000
-    steps. In the program a third of that takes a quarter of the time; tests run under the sanitizers.
-    (Its mode "shallow" does not follow calls, and so takes what clang-tidy.h says for unknown.)"""
+    """Compiler flags that limit how far the analyser follows the paths through a function: by default 225000 steps. For
+    files of the program a third of that takes a quarter of the time; tests get even less, because they run under the
+    sanitizers. (The mode "shallow" does not follow calls, so it does not know what clang-tidy.h says.)"""
     if deep:
         return []
     steps = 75000 if path.startswith("src/") else 15000
@@ -66,7 +66,7 @@ def preprocessed(path, entry):
 
 
 def stamp(path, entry, basis, deep):
-    """The name of the file that says that this one was clean, or None if that cannot be known."""
+    """The name of the file that marks this one as clean, or None if that is unknown."""
     text = preprocessed(path, entry)
     if text is None:
         return None
@@ -78,8 +78,8 @@ def stamp(path, entry, basis, deep):
 
 
 def tidy(path, deep):
-    """The findings of clang-tidy in a file, and whether it is clean. One process per file: with several,
-    clang-tidy 14 takes every va_list after the first file for uninitialised."""
+    """The findings of clang-tidy in a file, and whether it is clean. One process per file: with several, clang-tidy 14
+    considers every va_list after the first file as uninitialised."""
     argv = ["clang-tidy", "-p", str(BUILD), "--quiet"]
     argv += [f"--extra-arg-before={flag}" for flag in overlay(path)]
     argv += [f"--extra-arg={flag}" for flag in budget(path, deep)]
@@ -110,7 +110,7 @@ def arguments():
 
 
 def main():
-    """Check, remember clean files, and forget those that no longer are."""
+    """Check, remember clean files, and forget those that are no longer clean."""
     args = arguments()
     known = units() if (BUILD / "compile_commands.json").exists() else {}
     if not known:
