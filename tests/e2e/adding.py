@@ -148,7 +148,7 @@ def lab():
 
 
 def backend():
-    """A tracer that sees a process end."""
+    """A tracer that reports when a process ends."""
     sleep = subprocess.Popen(["sleep", "1"])
     out = run(LIMPET, "trace", "syscalls", "--backend", "ends", "-p", str(sleep.pid), "--json", "-o",
               TOP / "ends.lpa")

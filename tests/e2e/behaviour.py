@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Servers with different functions: which functions, the hints they give, and programs that run on one server
+"""Servers with different functions: which functions differ, the hints they give, and programs that run on one server
 only."""
 import json
 import os
@@ -14,8 +14,8 @@ FUNCTIONS = [f"server:server:f{i}" for i in range(20)]
 
 
 def write(directory, change, name="data.csv", disks=None):
-    """Fifteen minutes of samples of functions; `change(server, t, function)` scales them, or gives those
-    of others."""
+    """Fifteen minutes of samples of functions; `change(server, t, function)` scales the values, or returns those of
+    other functions."""
     rng = random.Random(7)
     path = os.path.join(directory, name)
     with open(path, "w", encoding="utf-8") as f:

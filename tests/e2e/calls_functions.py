@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Which functions are counted: listed, chosen from recordings, and switched on and off when a program is built,
-when it starts and while it runs."""
+"""The functions that are counted: listed, chosen from recordings, and switched on and off when a program is built, when
+it starts and while it runs."""
 import json
 import os
 import subprocess
@@ -103,7 +103,7 @@ def test_start(directory):
 
 
 def test_build(directory):
-    """a list that a program was built with"""
+    """a list with which a program was built"""
     for compiler in ("gcc", "clang"):
         program = os.path.join(directory, "serves")
         chosen = write(directory, "a list", "on serves:serves:serve\noff serves:serves:work\noff serves:serves:in_child\n")
@@ -120,7 +120,7 @@ def test_build(directory):
         check(not traced.counts.get("serves:serves:work"), f"{compiler}: {traced.counts}")
         os.unlink(traced.archive)
     printed = run(LIMPET, "cc", "--print", "--functions", chosen, "gcc", "-c", "x.c").splitlines()
-    # "work" is too short for gcc, which leaves out every name that contains it.
+    # "work" is too short for gcc, which would exclude every name that contains it.
     check("-finstrument-functions-exclude-function-list=in_child" in printed, f"{printed}")
     bad(2, "expected 'on NAME', 'off NAME' or a comment", "cc", "--functions", write(directory, "bad", "x\n"), "gcc", "x.c")
 
@@ -139,7 +139,7 @@ def test_budget(directory):
             while not listed(tables, server.process.pid).get("serves:serves:work", {}).get("off"):
                 check(time.monotonic() < until, "nothing was switched off")
                 server.ask("100000")
-            # Others of the same program count it no more, either.
+            # Other processes of the same program no longer count it, either.
             other = Server(program, tables)
             other.ask("1")
             while not listed(tables, other.process.pid).get("serves:serves:work", {}).get("off"):
@@ -156,7 +156,7 @@ def test_budget(directory):
             return  # the machine was too busy to look before it was off
         shown = limpet("show", "-m", "fcalls", "--values", traced.archive)
         check(shown.code == 0 and "serves:work" in shown.out and "inf" not in shown.out, shown)
-        # It is still known how often it was called before, so that it is not taken for a rare one.
+        # Its earlier rate of calls is still known, so that it is not mistaken for a rare function.
         top = json.loads(limpet("functions", "--json", traced.archive).out)["top"]
         work = [f for f in top if f["function"] == "serves:serves:work"]
         check(work and work[0]["off"] and work[0]["calls"] > 0, f"{top}")

@@ -38,7 +38,7 @@ def test_unusual(directory):
 
 
 def test_clone(directory):
-    """a child that libc does not know of does not end the table of its parent"""
+    """a child that libc does not know does not end the table of its parent"""
     program = build(directory, "hard.c", "-fno-inline", "-pthread")
     for mode in ("clones", "clones_stack"):
         with Tables() as tables:
@@ -46,7 +46,7 @@ def test_clone(directory):
 
 
 def test_signals(directory):
-    """signal handlers on a stack of their own, at any moment, while threads begin and end"""
+    """signal handlers on a separate stack, at any moment, while threads begin and end"""
     program = build(directory, "hard.c", "-fno-inline", "-pthread")
     with Tables() as tables:
         done = subprocess.run([program, "storm"], check=True, capture_output=True, text=True, timeout=120,
@@ -211,7 +211,7 @@ os.wait()
 
 
 def test_ways_to_link(directory):
-    """position-independent or not, static, with other linkers, without an optimiser, with sanitizers, and by parts"""
+    """position-independent or not, static, with other linkers, without optimisation, with sanitizers, and in parts"""
     ways = [["-no-pie"], ["-static-pie"], ["-Wl,--gc-sections", "-ffunction-sections"], ["-Wl,-z,now"], ["-Wl,--as-needed"],
             ["-flto", "-fuse-linker-plugin"], ["-fsanitize=address"], ["-fsanitize=undefined"], ["-Wl,-z,defs"], ["-std=c99"]]
     for way in ways:

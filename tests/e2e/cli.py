@@ -67,7 +67,7 @@ def test_recorded_tree_has_the_designed_values(d):
 
 
 def test_columns_that_a_kernel_lacks(d):
-    """2.6.32 has no discards: tps is that of reads and writes"""
+    """2.6.32 has no discards: tps is the sum of reads and writes"""
     archive = record_tree(d, "kernel-2.6.32")
     values = values_of(good("show", "--csv", "-m", "tps,await", archive))
     assert values["2024-03-01T12:00:02Z", "oss1/disk:sda", "tps"] == 200
@@ -122,7 +122,7 @@ def test_listing_as_json(d):
 
 
 def test_values_in_all_forms(d):
-    """text, CSV and JSON say the same"""
+    """text, CSV and JSON have the same values"""
     archive = record_tree(d)
     select = ["-m", "await", "-m", "%util,tps", "-c", "*/disk:sd*", archive]
     table = json.loads(good("show", "--json", *select))
@@ -199,7 +199,7 @@ def test_import_of_odd_observers(d):
 
 
 def test_check_and_repair(d):
-    """check finds damage, --repair rescues the rest, show reads on"""
+    """check finds damage, --repair rescues the rest, show continues after it"""
     path = long_csv(d, samples=3000)
     out = os.path.join(d, "out")
     good("import", path, "-o", out, "-q")
@@ -260,7 +260,7 @@ def test_hostile_names(d):
 
 
 def test_damage_among_good_files(d):
-    """one damaged file of several: the others are shown, and the exit code says it"""
+    """one damaged file of several: the others are shown, and the exit code reports it"""
     good("import", long_csv(d), "-o", os.path.join(d, "out"), "-q", "-n", "a")
     good("import", long_csv(d), "-o", os.path.join(d, "out"), "-q", "-n", "b")
     write(d, "out/c.lpa", "nonsense")
@@ -332,7 +332,7 @@ def test_bad_input(d):
     bad(2, "bad.csv", "show", write(d, "bad.csv", "this is, no\nCSV, of ours\n"))
     bad(2, "empty.lpa", "show", write(d, "empty.lpa", ""))
     bad(2, "zeros.lpa", "show", write(d, "zeros.lpa", bytes(5000)))
-    for name in "hole", "hole.csv", "hole.lpa":  # reading them would take longer than the test may
+    for name in "hole", "hole.csv", "hole.lpa":  # reading them would take longer than the test allows
         with open(os.path.join(d, name), "wb") as f:
             f.truncate(1 << 40)
         bad(2, name, "show", os.path.join(d, name))

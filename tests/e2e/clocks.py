@@ -10,12 +10,12 @@ from program import LIMPET, run_tests, tests_of
 from tap import check
 from verdicts import accused, check_only
 
-# Before, each of these took gigabytes, or was refused after it had.
+# Without limits, limpet would need gigabytes for each of these.
 MEMORY_MAX_KIB = 1 << 20
 
 
 def diagnose(*data):
-    """Exit code and verdict; memory is looked at, too."""
+    """Exit code and verdict; also checks the memory."""
     out = os.path.join(os.path.dirname(str(data[0])), "verdict.json")
     pid = os.fork()
     if not pid:
@@ -128,7 +128,7 @@ def test_nothing_but_single_samples(directory):
 
 
 def test_around_2038(directory):
-    """the second in which 32 bits are full is one like any other"""
+    """the second at which 32 bits overflow is one like any other"""
     made = small(start=2**31 - 300)
     made.slow("s2/disk:sdb", at_min=4, minutes=6)
     check_only("2038", "s2/disk:sdb", made.write(directory))
@@ -142,7 +142,7 @@ def test_before_1970(directory):
 
 
 def bursts(directory, offset_s, seconds=1200, period_s=None, n=6):
-    """Disks that are busy at the same times, one of them with a clock that is off; the path."""
+    """Disks that are busy at the same times, with one clock that is off; returns the path."""
     rng = random.Random(11)
     busy, at = [], 0
     while at < seconds:
@@ -211,7 +211,7 @@ def live_fault(offset_s):
 
 
 def test_pieces(directory):
-    """a server that is absent two thirds of each minute is not well"""
+    """a server that is absent two thirds of each minute is not healthy"""
     made = small()
     path = os.path.join(directory, "pieces.csv")
     with open(path, "w", encoding="ascii") as f:

@@ -1,6 +1,6 @@
-"""What a tracer delivered of the program tests/trace/conform, against what that program did.
+"""Compares the events that a tracer delivered for the program tests/trace/conform with what that program did.
 
-The program notes, in slots of a file, one line for each thing it did:
+The program writes a line for each of its actions into a slot of a file:
   begin PID TID PART, end PID TID PART      the thread's log is complete between these
   call PID TID NAME RESULT TEXT ARGS...     RESULT, TEXT: "*" anything; TEXT "=HEX", "#LENGTH"
   signal PID TID NUMBER CODE SENDER
@@ -80,7 +80,7 @@ def text_differs(want, text, flags):
 
 
 def difference(note, event):
-    """What is wrong with the event, None if it matches the note."""
+    """The difference between the event and the note, or None if they match."""
     if note[0] == "signal":
         number, code, sender = (int(x) for x in note[3:6])
         if (event.what, event.nr, event.ret) != ("signal", number, code):
@@ -196,7 +196,7 @@ def compare_endpoints(notes, events):
 
 
 def compare_order(events):
-    """Sequence numbers are of starts, and calls of a thread do not overlap."""
+    """Sequence numbers follow the starts of calls, and calls of a thread do not overlap."""
     calls = [e for e in events if e.what == "call"]
     numbers = [e.seq for e in calls]
     if len(set(numbers)) != len(numbers):
@@ -206,7 +206,7 @@ def compare_order(events):
         before = last.get(event.tid)
         if event.dur < 0:
             yield f"negative duration: {event}"
-        # exec from a thread takes over the id of another one, whose call was in progress.
+        # exec in a thread takes over the id of another one, whose call was in progress.
         if before and event.name != "execve" and (
                 event.seq <= before.seq or event.start < before.start + before.dur):
             yield f"{event} before the end of {before}"
@@ -237,7 +237,7 @@ def descriptor_changes(event):
 
 
 def compare_descriptors(notes, events, changes):
-    """All that is wrong with the descriptor log."""
+    """All errors of the descriptor log."""
     return list(descriptor_differences(notes, events, changes))
 
 
@@ -266,7 +266,7 @@ def descriptor_differences(notes, events, changes):
 
 
 def compare(notes, events, want_uring=False):
-    """All that is wrong."""
+    """All errors."""
     return [*compare_parts(notes, events), *compare_processes(notes, events),
             *compare_async(notes, events, want_uring), *compare_endpoints(notes, events),
             *compare_order(events)]

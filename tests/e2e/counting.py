@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/tally.py counts every test once, in however many parts they were run, and misses those that were not;
-scripts/test.sh runs them all, whatever fails, and leaves nothing if it is ended."""
+"""scripts/tally.py counts every test once, however many parts they were run in, and counts tests that were not run as
+failures; scripts/test.sh runs all tests, whatever fails, and leaves nothing when it is interrupted."""
 import os
 import pathlib
 import shutil
@@ -79,7 +79,7 @@ def test_missing(directory):
 
 
 def test_suite(directory):
-    """of a build of which one suite was to run the others are not missed"""
+    """if only one suite of a build was to run, the other suites are not missed"""
     build = configured(directory)
     tests(build, "a", "--suite", "threads")
     check(tally(f"tsan={build}:threads", status=0)[0] == "1 passed, 0 failed", "the suite that ran")
@@ -135,7 +135,7 @@ def is_alive(pid):
 
 
 def test_ended(directory):
-    """a run that is ended ends its tests, and leaves no directory of labs"""
+    """a run that is interrupted ends its tests, and leaves no directory of labs"""
     script = tree(directory)
     notes = [pathlib.Path(directory, "build", name) for name in ("watches.pid", "cluster.pid")]
     with subprocess.Popen([script], env=environment(SECONDS_OF_LAB="600"), stdin=subprocess.DEVNULL,

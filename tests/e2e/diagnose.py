@@ -296,19 +296,19 @@ def test_one_server(directory):
         f.writelines(f"{1300000060 + i},oss1/disk:sda,await,{5 + i % 3}\n" for i in range(30))
     note, = diagnose(path, status=0)["notes"]
     assert "compared with the 3 stretches" in note and "older does not show" in note, note
-    # What others miss is no less unknown because this one is as before.
+    # The data that the others lack is no less unknown because this server is unchanged.
     expected = os.path.join(directory, "expected")
     with open(expected, "w") as f:
         f.write("oss1\noss2\n")
     assert "no data from oss2" in unknown(path, "--expect", expected)[0]
-    # Idle interfaces are not compared either, so all of the server is compared with its past.
+    # Idle interfaces are not compared either, so the whole server is compared with its past.
     idle = os.path.join(directory, "idle.csv")
     with open(path) as f, open(idle, "w") as g:
         g.write(f.read())
         g.writelines(f"{1300000000 + i},oss1/net:eth{n},rxbyt,0\n" for i in range(90) for n in range(4))
     note, = diagnose(idle, status=0)["notes"]
     assert "compared with the 3 stretches" in note, note
-    # Interfaces are compared, the disk is not: it is well, and says how to look at the disk.
+    # Interfaces are compared, the disk is not: the verdict is well, and says how to look at the disk.
     with open(path, "a") as f:
         for i in range(90):
             f.writelines(f"{1300000000 + i},oss1/net:eth{n},rxbyt,{1000 + (i * 7 + n * 3) % 11}\n" for n in range(4))
@@ -317,7 +317,7 @@ def test_one_server(directory):
 
 
 def test_absurd_peers(directory):
-    """servers of which no value makes sense are not well, whatever the past of the only other one says"""
+    """servers without any plausible value are not well, whatever the past of the only other one says"""
     path = os.path.join(directory, "absurd.csv")
     with open(path, "w") as f:
         f.write("time,component,metric,value\n")

@@ -36,12 +36,12 @@ def together(n, *args, **options):
 
 
 def said(ran):
-    """What limpet complains of, line by line: without mpirun's own words."""
+    """The errors and warnings of limpet, line by line, without mpirun's own messages."""
     return [line for line in ran.err.splitlines() if line.startswith("limpet")]
 
 
 def check_same(*args, ranks=RANKS):
-    """All numbers of processes give the same output, complaints and exit code as limpet alone; the run."""
+    """All numbers of processes give the same output, messages and exit code as limpet alone; returns the run."""
     need_mpi()
     alone = limpet("diagnose", "-q", *args, env=ENV)
     for n in ranks:
@@ -108,7 +108,7 @@ def test_discovered(directory):
 
 
 def test_fewer_files(directory):
-    """Processes that have nothing to read, and one file that all of the data is in"""
+    """Processes that have nothing to read, and one file with all of the data"""
     made = fleet.striped(seed=4, slow="s3/disk:sda")
     check_same("--json", made.write(directory), ranks=(4,))
 
@@ -158,7 +158,7 @@ def test_wrong_options(_):
 
 
 def test_expect(directory):
-    """What comes from standard input is the first process's"""
+    """The first process reads standard input"""
     need_mpi()
     recording = os.path.join(SOURCE, "recordings/ddr-disk-busy-1")
     expected = os.path.join(directory, "expected")

@@ -1,4 +1,4 @@
-"""A wall clock for the recorder that a test can make jump: see fakeclock.c."""
+"""A wall clock for the recorder that a test can set: see fakeclock.c."""
 import os
 import struct
 import time
@@ -18,7 +18,7 @@ class FakeClock:
         self.env = {"LD_PRELOAD": LIBRARY, "FAKECLOCK": path}
 
     def leap(self, seconds):
-        """Be so far ahead from now on."""
+        """Set it this far ahead from now on."""
         with open(self.path, "r+b") as f:
             f.seek(24)
             f.write(struct.pack("<q", int(seconds * 1e9)))

@@ -1,7 +1,7 @@
 """Simulated servers with disks, for tests of the diagnosis that no recording covers.
 
-A Fleet has servers s1, s2, ... with data disks that share one load, as those of a parallel file system do, and, if
-asked for, an OS disk and a spare each. Things can happen to disks, and files can end early. It is written as CSV in the
+A Fleet has servers s1, s2, ... with data disks that share one load, as those of a parallel file system do, and, on
+request, an OS disk and a spare each. Things can happen to disks, and files can end early. It is written as CSV in the
 long form (docs/importing.md), one file in all or one per server; archives() has limpet import it. The same seed gives
 the same numbers.
 
@@ -50,7 +50,7 @@ class Disk:
         if self.role == "spare" or at_s >= self.stopped_s:
             return 0.0, 0.0, 0.0
         if self.role == "os":
-            # A log line now and then: in most steps there is no request at all.
+            # A log line from time to time: in most steps there is no request at all.
             tps = (1 + rng.randrange(8)) / step_s if rng.random() < 0.08 else 0.0
             return tps, (rng.lognormvariate(math.log(1.5), 0.5) if tps else 0.0), 0.1
         self.drift = 0.95 * self.drift + rng.gauss(0, 0.03)
@@ -92,7 +92,7 @@ class Fleet:
         self.disks[component].stopped_s = 60 * at_min
 
     def end_early(self, observer, seconds):
-        """Its file was collected earlier than that of the others."""
+        """Its file was collected before those of the others."""
         self.ends_early_s[observer] = seconds
 
     def idle_is_a_gap(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The simulated storage system of the benchmarks: valid archives, and events that show as planted."""
+"""The simulated storage system of the benchmarks: its archives are valid, and the planted events are visible."""
 import csv
 import io
 import os
@@ -92,7 +92,7 @@ def busy(s, component, first, last):
 
 
 def check_topology(s):
-    """8 priorities, 48 old and 24 new LUNs, two controllers an array."""
+    """8 priorities, 48 old and 24 new LUNs, two controllers per array."""
     tap.check(len(s.rows) == 2 * 72 * 8, f"{len(s.rows)} attachments")
     for part, n in (("lun", 144), ("server", 16), ("controller", 4), ("array", 2)):
         tap.check(len({r[part] for r in s.rows.values()}) == n, part)
@@ -103,7 +103,7 @@ def check_topology(s):
 
 
 def check_usual(s):
-    """Before all events first priorities work, in like measure, and the others are idle."""
+    """Before all events the first priorities work equally, and the others are idle."""
     for name, row in s.rows.items():
         if row["priority"] == "1":
             tap.check(1 < s.mean(name, "await", 0.5, 2) < 30, name)
@@ -131,7 +131,7 @@ def check_lost(s):
 
 
 def check_truth(s):
-    """The files of truth name every attachment that lost its data, and nothing else that is quiet."""
+    """The files of truth name every attachment that lost its data, and no other quiet component."""
     events = s.table("events.csv")
     tap.check(len(events) == 9, str(events))
     tap.check(events[1]["parts"] == "controller:ddn7b", str(events[1]))
@@ -150,7 +150,7 @@ def check_truth(s):
 
 
 def check_slow(s):
-    """Slow LUNs are slow, with their load, with more of it, and with next to none."""
+    """Slow LUNs are slow, with their load, with more load, and with nearly none."""
     def against_peers(name, metric, first, last):
         peers = [n for n, r in s.rows.items()
                  if r["priority"] == s.rows[name]["priority"] and r["set"] == s.rows[name]["set"]]
@@ -198,7 +198,7 @@ def check_nature(s):
 
 
 def check_refused(s):
-    """Events that cannot be are refused."""
+    """Impossible events are refused."""
     for event, words in (("server-down@1h+1h:ddn6", "is no part for server-down"),
                          ("server-down@1h+1h:fs17", "is no part for server-down"),
                          ("controller-failed@1h+1h:ddn9a", "arrays are ddn6 to ddn7"),

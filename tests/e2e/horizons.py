@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A disk that is 8 times as slow for some minutes of 2.5 hours of 5 s data is named, at any time, and no other. Servers
-that come and go."""
+"""In 2.5 hours of 5 s data, a disk that is 8 times as slow for some minutes, at any time, is named, and no other.
+Servers that come and go."""
 import datetime
 import json
 import os
@@ -13,7 +13,7 @@ from tap import check
 from verdicts import absent, accused, check_nobody, check_only, diagnose
 
 MINUTES = (3, 5, 10, 15, 18, 22)
-# When it begins, in minutes, and the disk: at the beginning, in the middle, up to the end.
+# The beginning of the fault, in minutes, and the disk: at the start, in the middle, up to the end.
 PLACES = (("early", lambda minutes: 8, "s2/disk:sda"),
           ("midway", lambda minutes: 71, "s5/disk:sdc"),
           ("last", lambda minutes: 150 - minutes, "s3/disk:sdd"))
@@ -95,7 +95,7 @@ def leaves(step_s, minutes, gone):
 
 
 def test_away_for_a_while(directory):
-    """15 s data: a server that has been away for 20 minutes is not yet down, and the verdict is not that all is well"""
+    """15 s data: a server that has been absent for 20 minutes is not yet down, but the verdict is not well either"""
     made = fleet.Fleet(6, 4, minutes=150, step_s=15, seed=5)
     made.end_early("s2", 20 * 60)
     ran = limpet("diagnose", "--json", made.write(directory))

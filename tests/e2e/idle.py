@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Idle is not faulty: OS disks with a request now and then, and spares without any, are not suspects next to busy data
+"""Idle is not faulty: OS disks with occasional requests, and spares without any, are not suspects next to busy data
 disks. A disk is lost if it worked and then stopped while its peers continued."""
 import random
 
@@ -72,7 +72,7 @@ def test_never_worked(directory):
 
 
 def test_slow_before_lost(directory):
-    """a slow disk is the only suspect beside a disk that stopped, and ranks above it"""
+    """a slow disk is the only suspect next to a disk that stopped, and ranks above it"""
     made = fleet.with_idle_disks(8, seed=5, slow=SLOW)
     made.stop("s2/disk:sde", at_min=30)
     _, verdict = diagnose(made.write(directory))

@@ -62,7 +62,7 @@ def check_converted(path):
 
 
 def check_printed(path):
-    """limpet show and an imported archive of the old file, sadf of the new one."""
+    """limpet show for the old file and for an archive of it, sadf for the converted one."""
     new = convert(path)
     rows = sysstat_vs_sadf.read_limpet(DUMP, path)
     results = list(sysstat_vs_sadf.check_file(DUMP, new, rows))
@@ -75,7 +75,7 @@ def check_printed(path):
 
 
 def check_refused(directory):
-    """Formats before these are refused, in a sentence that names the format."""
+    """Earlier formats are refused, in a sentence that names the format."""
     w, path = make(directory, "9.1.6", "le64")
     w.data[2:4] = (0x2170).to_bytes(2, "little")
     with open(path, "wb") as f:

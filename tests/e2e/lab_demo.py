@@ -74,7 +74,7 @@ def test_live(directory):
         ran = demo("--on", server, "--html", report)
         if ran.code == 0 or "was not named" not in ran.out:
             break
-        # The machine may have been too busy, which looks like other faults; but not each time.
+        # The machine may have been too busy, which looks like other faults; but not every time.
         print("# repeated:", *ran.out.splitlines(), sep="\n# ", flush=True)
     assert ran.code == 0, ran
     server = re.search(r"^Broken: slow-disk on (s\d)", ran.out, re.M).group(1)

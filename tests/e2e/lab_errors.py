@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A real experiment with system calls traced: the file system on one server's disk becomes read-only, so
-that every write that reaches it fails, and the diagnosis names that server and the error. Nothing of it
-depends on how fast this machine is."""
+"""A real experiment with traced system calls: the file system on one server's disk becomes read-only, so that every
+write that reaches it fails, and the diagnosis names that server and the error. The result does not depend on the
+speed of this machine."""
 import json
 import os
 import tempfile

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""limpet lab run with plans that are malicious or careless: each is refused with its file and line before anything is
-created."""
+"""limpet lab run refuses malicious or careless plans, with file and line, before anything is created."""
 import os
 import subprocess
 import time
@@ -66,8 +65,8 @@ LINES = (
 
 
 def refused(plan, words, where=""):
-    """The plan is refused in a sentence that has these words, and nothing is created. If a line is wrong,
-    `where` is its number."""
+    """The plan is refused in a sentence with these words, and nothing is created. If a line is wrong, `where` is its
+    number."""
     out = f"{os.path.dirname(plan)}/out"
     ran = limpet("lab", "run", "--plan", plan, "-o", out, "--name", NAME, timeout=lab.PATIENCE)
     check(ran.code == 2, f"{words}: {ran}")
@@ -88,7 +87,7 @@ def write(directory, text):
 
 
 def test_lines(directory):
-    """counts, names, times and references that cannot be"""
+    """impossible counts, names, times and references"""
     for line, words in LINES:
         refused(write(directory, f"# a plan\nservers 6\n{line}\nrun ddw none\n"), words, "3")
 
@@ -131,10 +130,10 @@ def test_names(directory):
 
 
 def test_piped(directory):
-    """a plan that comes through a pipe is one like others"""
+    """a plan from a pipe works like any other"""
     with subprocess.Popen([LIMPET, "lab", "run", "--plan", "/dev/stdin", "--list"], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as listing:
-        time.sleep(0.1)  # it may well be waiting by now
+        time.sleep(0.1)  # by now it is probably waiting
         out, _ = listing.communicate("servers 2\nrun ddw slow-disk@s2\n", timeout=lab.PATIENCE)
         check(listing.returncode == 0 and "slow-disk@s2" in out, out)
 

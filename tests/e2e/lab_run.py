@@ -134,7 +134,7 @@ def interrupt(out, plan):
 
 @contextlib.contextmanager
 def busy_machine():
-    """Every CPU has more to do than it can."""
+    """Give every CPU more work than it can do."""
     # Each in a separate session: if CPUs are shared by session, all processes of one session would count as
     # one.
     spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)

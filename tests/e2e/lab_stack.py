@@ -16,7 +16,7 @@ from tap import check, run
 NAME = f"stk{os.getpid() % 10000}"
 SERVERS = ("s1", "s2")
 CLUSTER = Cluster(NAME, SERVERS)
-# Ranks that need no network but that of the node.
+# Ranks that need only the network of the node.
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader", "--mca",
           "oob_tcp_if_include", "lo", "-n", 2)
 # Programs of two ranks: the layer, the source, how it is compiled, and the bytes that they write.

@@ -32,7 +32,7 @@ def daemon_of(server):
 
 
 def ends(pid):
-    """Is a process gone, or about to?"""
+    """Has a process ended, or is it about to?"""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -77,7 +77,7 @@ def test_restart(directory):
             out, err = run.communicate(timeout=60)
         os.sync()
     check(run.returncode == 0, out + err)
-    # The recording of that server says so; the others' have nothing to say.
+    # The recording of that server reports it; the others report nothing.
     check(summaries["s2"][0]["daemons_ended"] == 1 and summaries["s2"][0]["daemons_late"] == 1, summaries["s2"])
     check(summaries["s1"][0]["daemons_ended"] == 0 and summaries["s1"][0]["daemons_late"] == 0, summaries["s1"])
     shown = json.loads(good("stack", "show", "--json", data))

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The manual pages, docs/metrics.md and the completion say all that the program's tables say, and
-the other documents nothing else."""
+"""The manual pages, docs/metrics.md and the completion match the program's tables, and so do the other documents."""
 import os
 import pathlib
 import re
@@ -53,7 +52,7 @@ def page(*command):
 
 
 def rendered(source):
-    """A page as the user sees it, in very wide lines; complaints of roff fail the test."""
+    """A page as the user sees it, in very wide lines; warnings of roff fail the test."""
     if not shutil.which("man"):
         raise tap.Skip("man is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +87,7 @@ def page_of(command):
 
 
 def verbs_of(group):
-    """limpet-GROUP(1) has all verbs with their options; those for limpet itself are not shown."""
+    """limpet-GROUP(1) has all verbs with their options; verbs for limpet's own use are not shown."""
     def case():
         text = rendered(page(group))
         for verb in verbs(group):

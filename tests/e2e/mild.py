@@ -60,7 +60,7 @@ def test_bar(directory):
 
 
 def test_whole_host(directory):
-    """a host that becomes slow as a whole is one incident, though its disks are compared with each other only"""
+    """a host that becomes slow as a whole is one incident, although its disks are compared only with each other"""
     of = fleet.Fleet(servers=6, disks=5, minutes=480, step_s=60, seed=3)
     for name, disk in of.disks.items():
         disk.pace *= int(name[1])  # each host is a separate class
@@ -73,8 +73,8 @@ def test_whole_host(directory):
 
 
 def test_busier_disk(directory):
-    """there is no warning about a disk that is slower in proportion to its load; its server has twelve disks,
-    so its additional work is a small part of the server's traffic"""
+    """there is no warning about a disk that is slower in proportion to its load; its server has twelve disks, so its
+    additional load is a small part of the server's traffic"""
     rng = random.Random(5)
     path = os.path.join(directory, "busier.csv")
     with open(path, "w", encoding="ascii") as f:
@@ -94,7 +94,7 @@ def test_busier_disk(directory):
 
 
 def test_score(directory):
-    """limpet score counts warnings apart"""
+    """limpet score counts warnings separately"""
     path, truth = os.path.join(directory, "one.json"), os.path.join(directory, "truth.csv")
     with open(path, "w", encoding="ascii") as f:
         json.dump(diagnose(made(directory, 1, 1.35))[1], f)

@@ -1,4 +1,4 @@
-"""Writes sysstat's activity files in its old formats, 0x2171 and 0x2173, as sadc of a version wrote them on a machine.
+"""Writes sysstat's activity files in its old formats, 0x2171 and 0x2173, like a version of sadc on a machine.
 
     old_sa.py VERSION MACHINE FILE    # write the file of example(): old_sa.py 10.1.5 be64 FILE
 """
@@ -22,8 +22,8 @@ HOST = "oss7"
 
 
 class Writer:
-    """The bytes of a file, and in `expected` what a reader must make of it:
-    [(seconds, uptime, {(kind, name): {column: value}})]"""
+    """The bytes of a file; `expected` has the values that a reader must find: [(seconds, uptime, {(kind, name):
+    {column: value}})]"""
 
     def __init__(self, version, machine, cpus=3, interfaces=4, disks=4):
         self.version, self.data, self.expected = version, bytearray(), []
@@ -33,7 +33,7 @@ class Writer:
         self.start()
 
     def number(self, value, size):
-        """Returns what is left of a value in so many bytes."""
+        """Returns the part of a value that fits into this many bytes."""
         value %= 1 << 8 * size
         self.data += value.to_bytes(size, self.order)
         return value
@@ -51,7 +51,7 @@ class Writer:
         return left
 
     def slim(self, value):
-        """A long, in a place of 8 bytes. sadf -c reads its padding, too."""
+        """A long, in a place of 8 bytes. sadf -c also reads its padding."""
         left = self.number(value, self.long)
         self.data += bytes(8 - self.long)
         return left
@@ -154,8 +154,8 @@ class Writer:
 
 
 def disk_values(minor, step):
-    """All of them differ. Some are larger than 2^32, but what is left in a long of 4 bytes never falls, because sadf
-    mistakes that for a replaced device. Times do pass 2^32."""
+    """All of them differ. Some are larger than 2^32, but the part in a long of 4 bytes never falls, because sadf would
+    take that for a replaced device. Times do exceed 2^32."""
     base = 10**6 * (minor + 1)
     return {"ios": 2**32 + 40 + 17 * step + minor, "rd_sec": base + 800 * step,
             "wr_sec": base + 16 * step * (minor + 2), "rd_ticks": base // 10 + 70 * step,
@@ -170,7 +170,7 @@ def net_values(name, step):
 
 
 def example(version, machine):
-    """A disk and an interface that come later, a disk that goes, a comment, and a restart with more CPUs."""
+    """A disk and an interface that appear later, a disk that disappears, a comment, and a restart with more CPUs."""
     w = Writer(version, machine)
     wall = 1600000000
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""limpet ack, mute and clear: what they store, what they refuse, and how diagnose uses it."""
+"""limpet ack, mute and clear: what they store and refuse, and how diagnose uses it."""
 import json
 import os
 import random
@@ -41,7 +41,7 @@ def diagnose(path, state):
 
 
 def test_say_list_undo(directory):
-    """each command keeps, lists and takes back"""
+    """each command stores, lists and removes"""
     state = state_of(directory)
     for verb in VERBS:
         assert entries(verb, state) == [], verb
@@ -75,7 +75,7 @@ def test_times(directory):
 
 
 def test_usage(directory):
-    """wrong usage is told"""
+    """wrong usage is reported"""
     state = state_of(directory)
     for verb in VERBS:
         bad(2, "name the components", verb, "--state", state)

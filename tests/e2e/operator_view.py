@@ -48,7 +48,7 @@ def test_first_line(directory):
 
 
 def test_evidence_once(directory):
-    """what both ends of the connections count is one row, and a number stays with its unit"""
+    """connections that both ends count are one row, and a number stays with its unit"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddw-receive-pktloss-1"), env=PLAIN)
     rows = [line for line in ran.out.splitlines() if line.startswith("  retrans ")]
     check(ran.code == 1 and len(rows) == 1 and rows[0].endswith("TCP at both ends"), ran)
@@ -58,7 +58,7 @@ def test_evidence_once(directory):
 
 
 def test_empty_time(directory):
-    """a time without data: which time that is, and which one the data has"""
+    """a time range without data: the error names that range, and the range of the data"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/ddr-none-1"), "--since", "2026-11-18 07:00", env={**PLAIN, "TZ": "CET-1"})
     text = " ".join(ran.out.split())
     check(ran.code == 4 and "in that time (from 2026-11-18 07:00:00 on); the data is from 2026-11-15 13:3" in text, ran)
@@ -66,13 +66,13 @@ def test_empty_time(directory):
 
 
 def test_hung_program(directory):
-    """what to do about a program that hangs: on its server, about its threads"""
+    """the advice about a program that hangs: on its server, about its threads"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/errors/ddw-pause-1"), env=PLAIN)
     check("  DO    on s3:\n        ps -L -o pid,lwp,stat,wchan:24,etime,comm -C glusterfsd\n" in ran.out, ran)
 
 
 def test_no_space(directory):
-    """what to do about an error of a call: its process and its directory, on its server"""
+    """the advice about a failed call: its process and its directory, on its server"""
     ran = limpet("diagnose", os.path.join(SOURCE, "recordings/errors/ddnew-err-space-1"), env={**PLAIN, "TZ": "CET-1"})
     check("  DO    on s4:\n        df -h /run/limpet/lab/err1/s4/brick/c2\n        df -i " in ran.out, ran)
     check("16:25:54 UTC" not in ran.out and "17:25:54.265" in ran.out, ran)
@@ -89,7 +89,7 @@ def test_warned_once(directory):
 
 
 def test_group_meant(directory):
-    """a group that does not exist: the one that begins like it, or is spelled like it"""
+    """a group that does not exist: the error suggests one with the same beginning or a similar spelling"""
     data = os.path.join(SOURCE, "recordings/ddr-none-1")
     for typed, meant in (("disk", "disk of servers"), ("net eth0 of clints", "net eth0 of clients")):
         bad(2, f"no peer group is called '{typed}'; did you mean '{meant}'?", "diagnose", "--group", typed, data)
@@ -119,7 +119,7 @@ def test_nagios(directory):
 
 
 def test_json(directory):
-    """JSON has the same sentence, and what to do"""
+    """JSON has the same sentence and the same advice"""
     verdict = json.loads(limpet("diagnose", "--json", SLOW, env=PLAIN).out)
     incident, = verdict["incidents"]
     check(verdict["state"] == "CRITICAL" and verdict["headline"] == SLOW_DISK + ".", verdict["headline"])
@@ -161,7 +161,7 @@ def test_zones(directory):
 
 
 def test_slips(directory):
-    """a mistyped word is answered with a suggestion"""
+    """a mistyped word gets a suggestion"""
     for meant, args in (("diagnose", ("diagnos",)), ("--json", ("diagnose", "--jsno", SLOW)),
                         ("await", ("diagnose", "-m", "awiat", SLOW)), ("disk", ("diagnose", "-g", "dsik", SLOW)),
                         ("oss4/disk:loop3", ("show", "-c", "oss4/dsk:loop3", SLOW)),
@@ -178,7 +178,7 @@ def test_slips(directory):
 
 
 def test_not_data(directory):
-    """files that are not data are skipped among others, and an error alone"""
+    """files that are not data are skipped among others, and are an error alone"""
     data, note = os.path.join(directory, "data"), os.path.join(directory, "note.json")
     shutil.copytree(SLOW, data)
     for path in (note, data + "/a.json", data + "/b.txt"):
@@ -224,7 +224,7 @@ def test_one_host(directory):
 
 
 def host_alone(path, change):
-    """A host that changes after three quarters of the time: {metric: factor, or value where it was 0}."""
+    """A host that changes after three quarters of the time: {metric: factor, or the new value where it was 0}."""
     rng = random.Random(6)
     usual = {"disk:sda await": 5, "disk:sda wr_sec": 8000, "net:eth0 rxbyt": 4e6, "net:eth0 rxerr": 0}
     with open(path, "w", encoding="ascii") as f:
@@ -253,7 +253,7 @@ def test_one_host_with_more_work(directory):
 
 
 def test_doctor(directory):
-    """doctor says what works here, and what to do if it does not"""
+    """doctor reports what works here, and what to do about the rest"""
     out = good("doctor", env=PLAIN)
     check(all(f"To {area}:" in out for area in ("record", "trace", "compare")), out)
     checks = {c["check"]: c for c in json.loads(good("doctor", "--json"))["checks"]}
@@ -264,7 +264,7 @@ def test_doctor(directory):
 
 
 def test_watch(directory):
-    """a directory that grows: well first, then the disk is named"""
+    """a directory that grows: first the verdict is well, then the disk is named"""
     data = os.path.join(directory, "data")
     os.mkdir(data)
     bad(2, "cannot read", "watch", data + "x")

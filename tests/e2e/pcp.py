@@ -53,7 +53,7 @@ def values(*arguments):
 
 
 def archive():
-    """By the name that its files share, by one of them, or in a directory; instances that come and go."""
+    """By the common name of its files, by one of them, or in a directory; instances that come and go."""
     with tempfile.TemporaryDirectory() as d:
         make(d + "/20010909")
         found = values("--raw", "-m", "rd_ios,rd_ticks,procs_blocked", d + "/20010909")

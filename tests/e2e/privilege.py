@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Root writes into a directory of another user, who has put links, FIFOs and second names of files where
-limpet will write, or exchanges them at the same time: no file of root is touched, and limpet never waits
+"""Root writes into a directory of another user, who has put links, FIFOs and second names of files in places where
+limpet will write, or exchanges them at the same time. No file of root changes, and limpet never waits
 (docs/reliability.md)."""
 import os
 import shutil
@@ -21,7 +21,7 @@ root = None
 
 
 class Case:
-    """A directory of the attacker's, and a file of root's that he is after."""
+    """A directory that belongs to the attacker, and a file of root that is the target."""
 
     def __init__(self, name):
         if os.geteuid() != 0:
@@ -39,7 +39,7 @@ class Case:
         return os.path.join(self.dir, name)
 
     def plant(self, how, name):
-        """Put something of the attacker's under this name."""
+        """Put something under this name, as the attacker."""
         path = self.path(name)
         if how == "link":
             os.symlink(self.secret, path)
@@ -48,7 +48,7 @@ class Case:
             os.symlink(self.secret + ".new", path)
             os.lchown(path, NOBODY, NOBODY)
         elif how == "second name":
-            os.link(self.secret, path)  # the kernel may forbid it to him; not everywhere
+            os.link(self.secret, path)  # the kernel may forbid this to the attacker; not everywhere
         elif how == "FIFO":
             os.mkfifo(path, 0o666)
             os.chown(path, NOBODY, NOBODY)
@@ -209,7 +209,7 @@ def way_there():
             code, err = run(*args, "-o", case.path("data") + below, *tail)
             check(code == 2 and "another user" in err, f"{args}: exit {code}: {err}")
     check(not os.listdir(target), os.listdir(target))
-    # One's own link is a way like any other.
+    # A link of one's own is followed.
     os.lchown(case.path("data"), 0, 0)
     code, err = run("record", *FAST, "--duration", "0.3s", "-o", case.path("data"))
     check(code == 0 and archives(target), err)

@@ -23,8 +23,8 @@ class Ran:
 
 # Commands that only read may be run again.
 READS = ("diagnose", "show", "score", "help", "version")
-# LeakSanitizer uses its own tracer to stop the threads of a process that ends. If that crashes, which
-# sometimes happens on a busy machine, it says nothing about the program.
+# LeakSanitizer uses its own tracer to stop the threads of a process that ends. If that crashes, which sometimes happens
+# on a busy machine, this does not concern the program.
 ITS_OWN_FAULT = "LeakSanitizer has encountered a fatal error"
 
 
@@ -39,7 +39,7 @@ def limpet(*args, timeout=120, **options):
     """Run limpet; an exit by a signal, and output of sanitizers, fail the test immediately."""
     argv = [LIMPET, *map(str, args)]
     for attempt in range(4):
-        if attempt == 3:  # then without it: everything else is judged
+        if attempt == 3:  # then without it: everything else is checked
             leave_leaks(options)
         ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace",
                                  timeout=timeout, **options))
@@ -58,7 +58,7 @@ def good(*args, **options):
 
 
 def bad(code, words, *args, **options):
-    """Run limpet, which must fail with this code and say these words, in one line a complaint."""
+    """Run limpet, which must fail with this code and print these words, in one line per error."""
     ran = limpet(*args, **options)
     assert ran.code == code, ran
     for word in [words] if isinstance(words, str) else words:
@@ -68,12 +68,12 @@ def bad(code, words, *args, **options):
 
 
 def trace_backends():
-    """Those of 'limpet trace' that work here. ptrace always does, of one's own processes."""
+    """The backends of 'limpet trace' that work here. ptrace always works for one's own processes."""
     names = []
     for name in ("bpf", "ptrace"):
         ran = limpet("trace", "syscalls", "--backend", name, "-q", "-o", "/dev/null/x.lpa", "--",
                      "/bin/true")
-        if "/dev/null/x.lpa" in ran.err:  # it came as far as the file that cannot be
+        if "/dev/null/x.lpa" in ran.err:  # it got as far as the impossible file
             names.append(name)
     return names
 

@@ -13,8 +13,8 @@ from tap import check, run
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 SHARED = ("liblimpet-core.a", "trace/liblimpet-trace.a", "cli/liblimpet-program.a")
-# Prints how it was started, repeats its input, and exits as requested. The tests use verbs that do
-# not exist, so that no lab comes up if the real program runs instead.
+# Prints its arguments, repeats its input, and exits as requested. The tests use verbs that do not exist, so that no lab
+# is started if the real program runs instead.
 STAND_IN = """#!/bin/sh
 echo "$@"
 cat
@@ -59,7 +59,7 @@ def start(*command, text="", **options):
 
 
 def test_arguments_and_files(directory):
-    """arguments, standard input, output, errors and the exit code go through"""
+    """arguments, standard input, output, errors and the exit code are passed through"""
     limpet = beside(directory)
     done = start(limpet, "lab", "any", "--name", "a b", "--help", text="to its input\n")
     check(done.stdout == "lab any --name a b --help\nto its input\n", done)

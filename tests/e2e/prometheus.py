@@ -126,7 +126,7 @@ def same_disk():
                   f"{when} {component} {column}: scraped {value}, recorded {around}")
     tap.check(compared >= 20, f"only {compared} values of both could be compared: "
               f"{list(ours)[:3]} {list(theirs)[:3]}")
-    # The same formula: await of the whole time lies between those of the seconds that it consists of.
+    # The same formula: await over the whole time lies between the values of its seconds.
     disk = max((k[1] for k in theirs if k[2] == "wr_ios"), key=lambda c: growth(theirs, c, "wr_ios"))
     whole_ms = ((growth(theirs, disk, "rd_ticks") + growth(theirs, disk, "wr_ticks")) /
                 (growth(theirs, disk, "rd_ios") + growth(theirs, disk, "wr_ios")))
@@ -361,7 +361,7 @@ def show(address, *options, status=0):
 
 
 def whole(text):
-    """299 differences of each of two disks: 50 ms of reading for 10 reads are 5 ms."""
+    """299 differences of each of two disks: 50 ms of reading per 10 reads are 5 ms."""
     rows = list(csv.DictReader(io.StringIO(text)))
     tap.check(len(rows) == 2 * 299 and {r["component"] for r in rows} == {"a/disk:sda", "b/disk:sda"},
               f"{len(rows)} rows")

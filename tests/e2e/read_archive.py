@@ -254,7 +254,7 @@ class Archive:
                 yield frame.first, frame.payload.decode()
 
     def read_field(self, c, kind, n):
-        """The values of a field, one a record."""
+        """The values of a field, one per record."""
         if c.u8() == 0:
             values = self.read_column(c, (None, GAUGE), [(0, False, None)], n, True)[0]
             return [MISSING if v is None else v for v in values]

@@ -24,7 +24,7 @@ DISKS = ("--loops", "--partitions")
 
 
 def witnessed(path):
-    """How many samples did the last recorder begin? None: unknown."""
+    """The number of samples that the last recorder began. None: unknown."""
     if sanitized() or not os.path.exists(path):
         return None
     with open(path, "rb") as f:
@@ -82,7 +82,7 @@ def fate(number, root):
 
 
 def crash(root, victims):
-    """killed at random moments every file reads, no sample that was flushed is lost"""
+    """killed at random moments, every file can be read, and no flushed sample is lost"""
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         for victim in pool.map(fate, range(WORKERS), [root] * WORKERS):
             victims.append(victim)
@@ -129,7 +129,7 @@ def main():
         tests = []
         cases = [(crash, (root, victims)), (tail, (victims,)), (finale, (victims,))]
         if sanitized():
-            del cases[1]  # the witness that counts samples stands in a sanitizer's way
+            del cases[1]  # the code that counts samples interferes with a sanitizer
         for test, args in cases:
             def bound(test=test, args=args):
                 test(*args)

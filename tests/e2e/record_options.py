@@ -170,8 +170,7 @@ def hot_plug():
         with Loops(1) as mine:
             name = mine.names().pop()
             for _ in range(100):
-                # A loop device that had no size when it was first seen is looked at again when it
-                # has something to do.
+                # A loop device that had no size when it was first seen is examined again when it has requests.
                 with open(mine.devices[0], "wb", buffering=0) as device:
                     device.write(b"x" * 4096)
                     os.fsync(device)
@@ -196,7 +195,7 @@ def collectors():
 
 
 def nets():
-    """--nets picks interfaces; lo only where it is named"""
+    """--nets picks interfaces; lo only if it is named"""
     _, _, _, directory = record("lo", "--collect", "netdev,host", "--nets", "lo")
     check(components(directory, "net") == {"lo"}, components(directory))
     _, _, _, directory = record("nolo", "--collect", "netdev,host")
@@ -250,14 +249,14 @@ def keep():
         with open(os.path.join(directory, name), "wb") as f:
             f.write(b"old" * 1000)
         os.utime(os.path.join(directory, name), (1577923200, 1577923200))  # 2020-01-02
-    # The clock says that they are old, and nothing bears it out: it may have leapt.
+    # According to the clock they are old, but nothing confirms the clock: it may have jumped.
     code, _, err, _ = record("keep", "--keep", "30d", "--collect", "host", "-q")
     check("until the clock has been right" in err, err)
     check("me-20200101T000005Z.lpa" in os.listdir(directory), os.listdir(directory))
     for path in archives(directory):
         if os.path.basename(path).startswith("me-202") and "me-2020" not in path:
             os.unlink(path)
-    # Samples of the days before bear it out.
+    # Samples of the days before confirm the clock.
     with open(os.path.join(directory, "week.csv"), "w", encoding="utf-8") as f:
         f.write("time,component,metric,value\n")
         for hours in (49, 48, 25, 24):

@@ -12,8 +12,8 @@ import time
 
 from recording import BUILD, Recorder, Skip, check, run_tests
 
-# Nobody's port and no interface that others make: their sockets and interfaces are hot-plug. Every
-# sample is flushed, so that the file's less frequent parts come along, too.
+# Nobody uses this port, and others make no interfaces with this name: their sockets and interfaces would be hot-plug.
+# Every sample is flushed, so that the less frequent parts of the file are written, too.
 OPTIONS = ("--interval", "100ms", "--flush", "100ms", "--name", "steady", "--nets", "lo",
            "--ports", "1", "--json")
 SETTLED = 10  # flushes until all buffers have their size
@@ -51,7 +51,7 @@ def counted():
 
 
 def allocations():
-    """no allocation in the sampling loop, next to none in the writing thread"""
+    """no allocation in the sampling loop, nearly none in the writing thread"""
     for _ in range(3):
         counts = counted()
         if counts:

@@ -19,7 +19,7 @@ def run_tests(tests):
 
 
 def sanitized():
-    """Was the program built with a sanitizer, which has its own memory and calls?"""
+    """Was the program built with a sanitizer, which has its own memory and system calls?"""
     with open(LIMPET, "rb") as f:
         data = f.read()
     return b"__asan_init" in data or b"__tsan_init" in data
@@ -73,7 +73,7 @@ class Recorder:
 
     def log(self):
         with open(self.log_path, encoding="utf-8") as f:
-            # LeakSanitizer says this about threads that end while it looks.
+            # LeakSanitizer prints this about threads that end while it examines them.
             return "".join(line for line in f if "Unable to get registers from thread" not in line)
 
     def wait_log(self, text, seconds=60):

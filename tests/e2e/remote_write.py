@@ -119,7 +119,7 @@ def pushed():
 
 
 def refused():
-    """Bodies that are none, too large ones, and tokens of others."""
+    """Invalid bodies, bodies that are too large, and tokens of others."""
     with tempfile.TemporaryDirectory() as d:
         other = tap.run(LIMPET, "serve", "enroll", "--data", d, "oss3").split()[-1]
         token = tap.run(LIMPET, "serve", "enroll", "--data", d, "remote-write").split()[-1]
@@ -142,7 +142,7 @@ def refused():
 
 
 def full_disk():
-    """While the disk is full, requests are refused so that they are sent again; nothing is lost, nothing is twice."""
+    """While the disk is full, requests are refused so that they are sent again; nothing is lost or duplicated."""
     n, begin, size = 60, 1790000000, 4 << 20
     with tempfile.TemporaryDirectory() as d:
         if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "limpet-test", d], capture_output=True,

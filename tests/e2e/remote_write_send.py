@@ -308,7 +308,7 @@ def not_old():
         data = recorded(place, 1)
         want = values(data)
         with serve_rig.Collector(data, "--remote-write", receiver.url, "--remote-write-backlog", "10m") as c:
-            # Frames that are old are passed over; those that come are looked at.
+            # Old frames are skipped; frames that follow are examined.
             time.sleep(3)
             tap.check(not counted(c, "sent") and not receiver.seen, f"{len(receiver.seen)} of {len(want)}")
 
@@ -334,7 +334,7 @@ def secrets():
                     tap.check("s3cret" not in c.said() and "t0ken" not in c.said(), c.said())
                 tap.check(receiver.heads[0].get("Authorization") == want, f"{receiver.heads[0]}")
                 place_file.unlink()
-        with Double(context=context) as receiver:  # an authority that is not known
+        with Double(context=context) as receiver:  # an unknown authority
             with collector(data, receiver.url) as c:
                 serve_rig.wait_for("a complaint", lambda: "remote write: " in c.said())
                 tap.check(not receiver.seen, "it sends to anybody")

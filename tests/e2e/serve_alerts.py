@@ -32,7 +32,7 @@ def free_port():
 
 @contextlib.contextmanager
 def program(*command, ready):
-    """A server that runs until the block ends; begun when it answers at `ready`."""
+    """A server that runs until the block ends; the block begins when `ready` is answered."""
     if not shutil.which(command[0]):
         raise Skip(f"{command[0]} is not installed (scripts/deps.sh installs it)")
     with open(ROOT / (command[0] + ".log"), "w", encoding="utf-8") as log:
@@ -64,7 +64,7 @@ def alertmanager():
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
-    """Takes JSON; refuses as long as the server's `refuse` is above 0."""
+    """Receives JSON; refuses it as long as the server's `refuse` is above 0."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

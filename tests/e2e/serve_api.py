@@ -61,7 +61,8 @@ def schema_of(path, method="get"):
 
 
 def asked(path, method="GET", body=None, **query):
-    """Ask, and check the answer against the file; `path` is the file's, with {id} filled in from `query`."""
+    """Send a query, and check the answer against the file; `path` is that in the file, with {id} filled in from
+    `query`."""
     schema = schema_of(path, method.lower())
     if "id" in query:
         path = path.replace("{id}", str(query.pop("id")))
@@ -103,7 +104,7 @@ def test_series():
 
 
 def test_verdict():
-    """At its end the replay gives exactly the verdict of diagnose, and so does the past."""
+    """At its end the replay gives exactly the verdict of diagnose, and so does a query about the past."""
     SERVE.wait("the end of the replay", lambda: SERVE.get("/api/v1/status")["now"] == "2026-11-15T12:35:41Z")
     want = subprocess.run([LIMPET, "diagnose", "-q", "--json", DATA], capture_output=True, check=False).stdout
     SERVE.wait("the last verdict", lambda: SERVE.ask("/api/v1/verdict", raw=True)[1] == want, 10)

@@ -55,21 +55,21 @@ def test_idle():
     made = connections(min(n, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 300))
     try:
         goes_on(f"{len(made)} idle connections")
-        grew("slow", before, len(made) // 2)  # they are cut off
+        grew("slow", before, len(made) // 2)  # they are disconnected
         goes_on("their end")
     finally:
         close(made)
 
 
 def test_slow():
-    """Headers that never end, a byte at a time; and a body of a known server that hardly moves."""
+    """Headers that never end, one byte at a time; and a body of a known server that hardly progresses."""
     before = collector.totals()
     made = connections(200)
     ended = 0
     try:
         for s in made[:100]:
             s.sendall(b"PUT /api/v1/ingest/a/x?from=0&sum=0 HTTP/1.1\r\nHost: x\r\n")
-        for _ in range(150):  # until all of them are cut off
+        for _ in range(150):  # until all of them are disconnected
             for s in made:
                 try:
                     s.send(b"X")
@@ -176,7 +176,7 @@ def test_noise():
 
 
 def test_rebinding():
-    """A foreign page, in a browser on this machine, gets nothing."""
+    """A foreign page, in a browser on this machine, gets no data."""
     status, _ = collector.request("GET", "/api/v1/ingest", headers={"Host": "evil.example"})
     check(status == 401, "a name that a stranger's name server gave us is taken for ours")
     status, _ = collector.request("GET", "/api/v1/ingest", headers={"Origin": "http://evil.example"})

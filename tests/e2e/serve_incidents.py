@@ -54,7 +54,7 @@ def test_say():
 
 
 def test_nameless():
-    """Services and cron jobs have no $USER: the account says who it was."""
+    """Services and cron jobs have no $USER: the account identifies the author."""
     number = SERVE.wait_incident(state="all")["id"]
     env = {name: value for name, value in os.environ.items() if name not in ("USER", "SUDO_USER")}
     done = subprocess.run([LIMPET, "incidents", "comment", "--url", SERVE.url, str(number), "by night"], env=env,

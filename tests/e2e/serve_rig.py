@@ -211,8 +211,8 @@ def complete(collector, name):
 
 
 def away(place, clock, record, absent):
-    """A collector is away while `absent(server)` waits, and the recorder begins new files meanwhile: in the
-    end both have the same. How many files there are, and samples."""
+    """A collector is away while `absent(server)` waits, and the recorder begins new files meanwhile. In the end both
+    have the same data. Returns the numbers of files and samples."""
     with Collector(place.sub("data")) as collector:
         with Server(place.sub("a"), "a", collector.url, *record, fast=(), env=clock.env) as server:
             wait_for("samples", lambda: collector.totals()["samples"] > 5)

@@ -97,7 +97,7 @@ def test_data_lost():
                 os.unlink(os.path.join(collector.data, name))
             collector.start()
             wait_for("samples", lambda: collector.totals()["samples"] > 5)
-            # And damage at the end of a copy is cut off, and sent again.
+            # Damage at the end of a copy is also cut off, and sent again.
             collector.kill()
             path = os.path.join(collector.data, archives(collector.data)[0])
             size = os.path.getsize(path)
@@ -155,7 +155,7 @@ def test_refused():
         refused(put("a", file, bytes(bad), **place3), 400, "bad-frame")
         refused(put("a", file, frames[3][:-1], **place3), 400, "truncated")
         refused(put("a", file, frames[3] + b"tail", **place3), 400, "truncated")
-        # A frame of a few bytes that unfolds to 256 MiB, with checksums that are right.
+        # A frame of a few bytes that unpacks to 256 MiB, with correct checksums.
         head = bytes([1, 0, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0])
         header = (b"\xf5LPF" + bytes([2, 2, 0, 0]) + len(head).to_bytes(4, "little") * 2 +
                   crc32c(head).to_bytes(4, "little") + (1).to_bytes(4, "little") + bytes(16))
@@ -171,7 +171,7 @@ def test_refused():
 
 
 def test_told():
-    """The server says why it is refused, and continues recording."""
+    """The server prints why it is refused, and continues recording."""
     with Place() as place, Collector(place.sub("data")) as collector:
         collector.enroll("a")
         token = place.file("token", "lps_nobody\n")
@@ -196,7 +196,7 @@ def test_urls():
 
 
 def test_disk_full():
-    """The collector's disk is full: both sides say so, nothing is lost, others continue."""
+    """The collector's disk is full: both sides report it, nothing is lost, others continue."""
     with Place() as place:
         data = place.sub("data")
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "limpet-serve",
@@ -252,7 +252,7 @@ def test_kept():
 
 
 def test_trace():
-    """Traces go the same way."""
+    """Traces are sent in the same way."""
     with Place() as place, Collector(place.sub("data")) as collector:
         directory = place.sub("traces")
         process = subprocess.run([LIMPET, "trace", "syscalls", "--backend", "ptrace", "--records", "-n", "a",

@@ -53,7 +53,7 @@ def samples(collector, ca):
 
 
 def secret_nowhere(secret, place, *processes):
-    """Neither in process lists, nor in logs, nor in the files of the collector."""
+    """Neither process lists, nor logs, nor the files of the collector contain it."""
     for process in processes:
         for what in ("cmdline", "environ"):
             with open(f"/proc/{process.pid}/{what}", "rb") as f:
@@ -125,7 +125,7 @@ def test_distrust():
 
 
 def test_no_tls():
-    """What answers there does not speak TLS: one sentence says so, without a full stop in the middle."""
+    """The other end does not speak TLS: one sentence says so, without a full stop in the middle."""
     with Place() as place, Collector(place.sub("data")) as collector:
         url = collector.url.replace("http://", "https://")
         with Server(place.sub("a"), "a", url, "--token", place.file("token", collector.enroll("a"))) as server:
@@ -135,7 +135,7 @@ def test_no_tls():
 
 
 def test_listen():
-    """Nobody listens to other machines without TLS."""
+    """The collector does not listen for other machines without TLS."""
     with Place() as place:
         for options, words in ((("--listen", "0.0.0.0:0"), "needs TLS"),
                                (("--tls-cert", "/dev/null"), "both a certificate and a key"),

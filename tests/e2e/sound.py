@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sound systems that look odd: nobody is to be woken because of them, and a fault among them is still found."""
+"""Healthy systems that look unusual: nobody must be woken because of them, and a fault among them is still found."""
 import json
 import random
 
@@ -30,12 +30,12 @@ def noise(rng):
 
 
 def drives(slower, began=0):
-    """Disks with an await of 2 ms, those named in `slower` so many times as much."""
+    """Disks with an await of 2 ms, multiplied by the factors in `slower`."""
     return lambda t, c, r: {"await": 2 * noise(r) * (slower(c) if t >= began else 1), "rd_sec": 9000 * noise(r)}
 
 
 def test_old_drive_in_each(directory):
-    """a drive of another sort in every server, under the same name, is no fault; a slow one beside it is"""
+    """a drive of another type in every server, under the same name, is not a fault; a slow one next to it is"""
     path = write(directory + "/old.csv", DISKS, drives(lambda c: 8 if c.endswith("sdb") else 1))
     code, verdict = diagnose(path)
     check(code == 0 and verdict["status"] == "ok", (verdict["status"], accused(verdict)))
@@ -64,7 +64,7 @@ def test_older_flash(directory):
 
 
 def test_same_name_by_chance(directory):
-    """two drives of one name are slow on two of six servers, or on all of them since a while: both are faults"""
+    """two drives of one name are slow on two of six servers, or, after a while, on all of them: both are faults"""
     few = {"s2/disk:sdb", "s5/disk:sdb"}
     path = write(directory + "/few.csv", DISKS, drives(lambda c: 8 if c in few else 1))
     check(set(accused(diagnose(path)[1])) == few, "two of six")
@@ -73,7 +73,7 @@ def test_same_name_by_chance(directory):
 
 
 def test_traffic_moves(directory):
-    """the other link of a bond takes over: that link is no hog, the one without work is named"""
+    """the other link of a bond takes over: that link is not a hog, the one without traffic is named"""
     def moved(t, c, r):
         first = c.endswith("eth0") != (c.startswith("s3/") and t >= 90)
         return {m: 5e7 * noise(r) if first else 0 for m in ("rxbyt", "txbyt")}
@@ -101,7 +101,7 @@ def test_names_of_metrics(directory):
 
 
 def test_unknown_meaning(directory):
-    """a difference in the only metric, which means nothing to limpet, is not well: the user has to say what it means"""
+    """a difference in the only metric, which limpet does not know, is not well: the user has to say what it means"""
     def only(more):
         return lambda t, c, r: {"zorp": 5 * noise(r) * (more if c == "s3/disk:sdd" else 1)}
     ran = limpet("diagnose", "--json", "--quiet", write(directory + "/zorp.csv", DISKS, only(3)))
@@ -118,8 +118,8 @@ def test_unknown_meaning(directory):
 
 
 def late_samples(path, step_s, slow=None):
-    """Four hours of eight servers whose samples are late, each by another fraction of a second; the last two take
-    samples less often. Disk `slow` takes four times as long in the second half."""
+    """Four hours of eight servers with late samples, each by another fraction of a second; the last two take samples
+    less often. Disk `slow` takes four times as long in the second half."""
     rng = random.Random(7)
     rows = []
     for server in range(1, 9):
@@ -137,7 +137,7 @@ def late_samples(path, step_s, slow=None):
 
 
 def test_late_samples(directory):
-    """programs that sleep between samples have no two intervals alike; those that sleep longer are compared, too"""
+    """programs that sleep between samples have no two equal intervals; those that sleep longer are compared, too"""
     for step_s in (2, 15):
         path = late_samples(f"{directory}/late{step_s}.csv", step_s)
         code, verdict = diagnose(path)

@@ -78,7 +78,7 @@ def test_pattern(directory):
 
 
 def test_unchanged(directory):
-    """A program prints the same and exits the same, watched or not."""
+    """A program prints the same and exits in the same way, watched or not."""
     place = Place(directory, "pattern.c")
     alone = run(place.program, place.path("file"))
     ran = limpet("stack", "run", "-q", "-o", place.path("data"), "--", place.program, place.path("file"))
@@ -133,7 +133,7 @@ def program_in(directory, source, *options):
 
 
 def check_nested(place):
-    """Events of a thread for trace viewers are inside each other or one after the other."""
+    """In the events for trace viewers, those of a thread are nested or follow each other."""
     good("stack", "show", "--trace", place.path("trace"), place.path("data"))
     with open(place.path("trace"), encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
@@ -166,7 +166,7 @@ def check_later(place, want):
 
 
 def test_later(directory):
-    """Asynchronous calls end where the program is told of their end."""
+    """Asynchronous calls end when the program learns that they have ended."""
     check_later(program_in(directory, "later.c"), [("aio_write", i * 4096, 4096, 4096) for i in range(8)] + [
         ("aio_read", 8 * 4096 - 100, 4096, 100), ("aio_read", -1, 4096, -22), ("aio_fsync", -1, 0, 0),
         ("lio_listio", 8 * 4096, 4096, 4096), ("lio_listio", 10 * 4096, 4096, 4096)])
@@ -183,14 +183,14 @@ def test_libaio(directory):
 
 
 def bounds(place, way, *options, command=()):
-    """Record a program that takes rights away from itself; the writes to both files, and what is missing."""
+    """Record a program that gives up rights; the writes to both files, and the missing data."""
     os.makedirs(place.path("room"), exist_ok=True)
     os.chmod(place.path("room"), 0o777)
     os.chmod(place.directory, 0o755)
     summary = place.record(*options, command=[*command, place.program, way, place.path("room")])
     check(summary["status"] == 0, summary)
     shown = json.loads(good("stack", "show", "--json", place.path("data")))
-    # Under another root there is no /proc that says the name of the second file.
+    # Under another root there is no /proc from which to get the name of the second file.
     writes = [c["object"].endswith("/file") for c in shown["calls"] if c["operation"] == "write" and c["size"] == 4]
     for name in "file", "later":
         os.unlink(place.path(f"room/{name}"))
@@ -198,7 +198,7 @@ def bounds(place, way, *options, command=()):
 
 
 def test_bounds(directory):
-    """A program that takes rights away from itself behaves the same, and what is missing is reported."""
+    """A program that gives up rights behaves the same, and missing data is reported."""
     place = Place(directory, "bounds.c")
     check(bounds(place, "none")[0] == [600, 600], "none")
     writes, gaps = bounds(place, "calls")
@@ -427,7 +427,7 @@ def test_mpi(directory):
 
 
 def test_nonblocking(directory):
-    """Calls of MPI-IO that return before the end of their I/O: it belongs to them."""
+    """Calls of MPI-IO that return before their I/O has ended: the I/O belongs to them."""
     built = 0
     for mpi, start in MPIS.items():
         compiler = "mpicc.mpich" if mpi == "mpich" else "mpicc.openmpi"
@@ -461,7 +461,7 @@ def mpi_programs(directory):
         built += 1
         yield mpi, mpirun, "C", Place(directory, "collective.c", compiler="mpicc." + suffix)
         for way in ("MPIF_H", "MPI", "MPI_F08") if shutil.which("mpifort." + suffix) else ():
-            # The ways differ below Fortran's names, which ROMIO does not see.
+            # ROMIO does not see Fortran's names, in which the ways differ, so one way is enough for it.
             if mpi != "romio" or way == "MPI_F08":
                 yield mpi, mpirun, way, Place(directory, "collective.f90", "-cpp", "-DUSE_" + way,
                                               compiler="mpifort." + suffix)
@@ -470,7 +470,7 @@ def mpi_programs(directory):
 
 
 def test_mpi_libraries(directory):
-    """A call is recorded once, the same whichever MPI library and language, and the program does the same."""
+    """A call is recorded once, the same for every MPI library and language, and the program behaves the same."""
     want = sorted([("MPI_File_open", r, -1, 0, 0, True) for r in range(2)] +
                   [("MPI_File_open", r, -1, 0, -2, False) for r in range(2)] +
                   [("MPI_File_write_at_all", r, (i * 2 + r) * 65536, 65536, 65536, True)
@@ -498,7 +498,7 @@ def test_mpi_libraries(directory):
 
 
 def killed(directory, scratch):
-    """Kill limpet while its program waits; then let the program write, and check what it kept."""
+    """Kill limpet while its program waits; then let the program write, and check what it recorded."""
     def fifo(name, mode):
         with open(os.path.join(directory, name), mode, encoding="utf-8"):
             pass
@@ -596,7 +596,7 @@ def test_together(directory):
     place = Place(directory, "pattern.c")
     for i in range(5):
         good("stack", "run", "-q", "-n", f"host{i}", "-o", place.path("many"), "--", place.program, place.path("file"))
-    # Memory that Open MPI keeps until the process ends is not ours.
+    # Memory that Open MPI keeps until the process ends is not a leak of limpet.
     env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
     for options in ("--json",), ("--csv",), ():
         alone = good("stack", "show", *options, place.path("many"))
@@ -622,7 +622,7 @@ def test_gaps(directory):
 
 
 def test_nothing(directory):
-    """A recording without calls says why, and visits of regions are no calls."""
+    """A recording without calls says why, and entering a region is not a call."""
     place = Place(directory, "pattern.c")
     with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
         f.write("layers: [posix]\nregions: [nosuch]\n")

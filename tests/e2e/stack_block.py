@@ -152,8 +152,8 @@ sys.stdin.readline()
 
 
 def watch_worker(directory, n, stopped=False):
-    """Watch the system calls of a process for a file; the summary and the joins. `stopped`: limpet is stopped
-    during that time."""
+    """Watch the system calls of a process on a file; the summary and the joins. `stopped`: limpet is stopped during
+    that time."""
     path, data = os.path.join(directory, "file"), os.path.join(directory, "x.lpa")
     with subprocess.Popen([sys.executable, "-c", WORK, path, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as worker:
@@ -177,7 +177,7 @@ def watch_worker(directory, n, stopped=False):
 
 
 def test_calls(directory):
-    """A daemon's calls for a file are recorded with offset, size, result and path, and nothing else"""
+    """A daemon's calls on a file are recorded with offset, size, result and path, and nothing else"""
     skip_unless_possible()
     summary, data = watch_worker(directory, 20)
     check(summary["lost"] == 0 and summary["spans"] == 24, summary)

@@ -14,7 +14,7 @@ CLIENT_LAYERS = "posix,fuse,client,network"
 
 
 def skip_unless_watched():
-    """End the test case where limpet cannot look into the kernel."""
+    """Skip the test case if limpet may not trace the kernel."""
     ran = limpet("stack", "attach", "-d", "100ms", "-q", "-o", "/dev/null/x.lpa")
     if "BPF" in ran.err:
         raise Skip(ran.err.strip())
@@ -27,13 +27,12 @@ class Cluster:
         self.name, self.servers = name, servers
 
     def in_node(self, node):
-        """What runs a command in the network of a node."""
+        """The command prefix that runs a command in the network of a node."""
         return ["nsenter", f"--net=/run/netns/limpet-{self.name}-{node}"]
 
     @contextlib.contextmanager
     def attached(self, directory, node):
-        """A server that is recorded, from when everything is seen until the end of the block; its summary, as a
-        list."""
+        """Record a server, from when everything is traced until the end of the block; its summary, as a list."""
         summary = []
         command = [*self.in_node(node), LIMPET, "stack", "attach", "--own-network", "--json", "-n", node,
                    "-o", os.path.join(directory, node + ".lpa")]
@@ -49,7 +48,7 @@ class Cluster:
             summary.append(json.loads(out.splitlines()[-1]))
 
     def command(self, directory, *program, layers=CLIENT_LAYERS):
-        """What runs a program on the first client, and records it."""
+        """The command prefix that runs and records a program on the first client."""
         return [*self.in_node("c1"), LIMPET, "stack", "run", "--own-network", "--json", "-n", "c1", "--layers",
                 layers, "-o", os.path.join(directory, "c1.lpa"), "--", *map(str, program)]
 

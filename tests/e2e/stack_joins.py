@@ -48,7 +48,8 @@ class Joins:
         return found
 
     def share_joined(self, layer, of=""):
-        """Bytes of a layer's reads and writes of objects that begin so, and how many are joined up to a call."""
+        """Bytes of a layer's reads and writes of objects whose names begin like this, and how many are joined up to a
+        call."""
         total = joined = 0
         for s in self.of(layer):
             if s["operation"] not in ("read", "write") or not s["object"].startswith(of):
@@ -60,7 +61,7 @@ class Joins:
 
 
 def whole_disk(name):
-    """The device of the disk that a partition is on: requests name the partition, and the place on the disk."""
+    """The device of the disk of a partition: requests name the partition, and the place on the disk."""
     path = os.path.realpath(f"/sys/class/block/{name}")
     return "/dev/" + os.path.basename(os.path.dirname(path) if os.path.exists(f"{path}/partition") else path)
 

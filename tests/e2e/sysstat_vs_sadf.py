@@ -24,7 +24,7 @@ FRESH = 2
 
 
 class Row:
-    """One component in one sample, and how to take differences from the sample before."""
+    """One component in one sample, and how to compute differences from the previous sample."""
 
     def __init__(self, values, state):
         self.values, self.state = values, state
@@ -106,7 +106,7 @@ def run(*argv):
 
 
 def kernel_name(name):
-    """sadf takes the names of devices from this machine; limpet does not, because a file may come from another one."""
+    """sadf gets the names of devices from this machine; limpet does not, because a file may come from another one."""
     m = re.fullmatch(r"dev(\d+)-(\d+)", name)
     if not m:
         return name
@@ -117,9 +117,9 @@ def kernel_name(name):
 
 
 def read_limpet(dump, path):
-    """{kind: {(seconds, name): [Row]}} of a file, each row linked to the one before it. Two
-    samples may be of the same second, hence the lists. The first sample of the file and those
-    after restarts, in which all is fresh, are left out, as sadf does it."""
+    """{kind: {(seconds, name): [Row]}} of a file, each row linked to the previous one. Two samples may be in the same
+    second, hence the lists. The first sample of the file and those after restarts, in which everything is fresh, are
+    left out, as in sadf."""
     out = run(dump, "sysstat", path)
     if out.returncode:
         raise RuntimeError(out.stderr.strip())
@@ -161,7 +161,7 @@ def read_sadf(path, options):
 
 
 def same(text, value):
-    """Equal at the printed precision; one unit in the last place may go either way at a tie."""
+    """Equal at the printed precision; the last digit may differ by one at a tie."""
     digits = len(text.partition(".")[2])
     return abs(float(text) - value) <= 0.5 * 10**-digits + 1e-9 * abs(value) + 1e-9
 
@@ -272,7 +272,7 @@ def record(sadc, directory):
 
 
 def check_shown(limpet, data, path, rows):
-    """TAP lines for the output of `limpet show DATA` for sadf's file `path`."""
+    """TAP lines comparing the output of `limpet show DATA` with that of sadf for the file `path`."""
     shown = read_shown(limpet, data)
     for kind, options, _ in REPORTS:
         n, wrong = compare_shown(shown, rows.get(kind, {}), kind, read_sadf(path, options))

@@ -37,7 +37,7 @@ def main(cases):
             print(f"ok {number} - {title}")
         except Skip as e:
             print(f"ok {number} - {title} # SKIP {e}")
-        except Exception as e:  # one bad case must not hide the others
+        except Exception as e:  # one failed case must not hide the others
             failed += 1
             print(f"not ok {number} - {title}")
             text = str(e) if isinstance(e, AssertionError) else traceback.format_exc()

@@ -40,7 +40,7 @@ class Collector:
         raise AssertionError("the collector ended")
 
     def until(self, condition, text):
-        """Sample until the condition holds: acknowledgements take their time."""
+        """Sample until the condition holds: acknowledgements take some time."""
         for _ in range(200):
             seen = self.sample()
             if condition(seen):
@@ -225,8 +225,8 @@ def test_too_many_remotes_are_refused():
 
 
 class Link:
-    """Two network namespaces, 10.77.0.1 and 10.77.0.2, with a cable between them. They have no
-    names: they vanish with this process, however it ends."""
+    """Two network namespaces, 10.77.0.1 and 10.77.0.2, connected by a cable. They have no names: they disappear with
+    this process, however it ends."""
 
     def __init__(self):
         if not shutil.which("ip") or not shutil.which("nft"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""limpet topology as a user runs it: groups from data, a suggestion that reads back, the examples of
+"""limpet topology as a user runs it: groups from data, a suggestion that can be read again, the examples of
 docs/topology.md."""
 import json
 import math

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that fail while nothing else is traced: disks that fill up, servers without a free descriptor, processes
-that abort. limpet names the program, the call and what it failed on."""
+"""Programs that fail while nothing else is traced: disks that become full, servers without a free descriptor, processes
+that abort. limpet names the program, the call and the object that it failed on."""
 import json
 import os
 import resource
@@ -14,7 +14,7 @@ from program import LIMPET, limpet, run_tests, tests_of, trace_backends
 from tap import Skip, check, run
 from trace_semantic import HOSTS, MODES, Program, Trace, diagnose, network, small_file_system
 
-# Accepts every connection and closes none, so that it soon has no descriptor left.
+# Accepts every connection and closes none, so that it soon has no free descriptor.
 SERVER = r"""
 import socket, sys, time
 s = socket.socket()
@@ -31,7 +31,7 @@ while True:
         time.sleep(0.01)
 """
 
-# Asks for something on twenty connections, and gives up when the last has no answer.
+# Sends a request on each of twenty connections, and gives up when the last one gets no answer.
 CLIENT = r"""
 import socket, sys
 print("ready", flush=True)
@@ -168,7 +168,7 @@ def server_without_descriptors(directory, mode, traced):
 
 
 def test_descriptors(directory):
-    """a server without a free descriptor, alone and with a client that waits in vain"""
+    """a server without a free descriptor, alone and with a client that waits without an answer"""
     needs_root()
     if not shutil.which("ip"):
         raise Skip("ip (iproute2) is not installed")

@@ -125,7 +125,7 @@ def why_not():
     """Why the backend does not work here; None if it does."""
     ran = limpet("trace", "syscalls", "--backend", "bpf", "-q", "-o", "/dev/null/x.lpa", "--",
                  "/bin/true")
-    if "/dev/null/x.lpa" in ran.err:  # it came as far as the file that cannot be
+    if "/dev/null/x.lpa" in ran.err:  # it got as far as the impossible file
         return None
     check(ran.code == 2 and "bpf" in ran.err, str(ran))
     return ran.err.strip()
@@ -155,7 +155,7 @@ def test_async(directory):
 def test_by_name(directory):
     """processes are traced by name: those that run, and those that are started later"""
     path = os.path.join(directory, "name.lpa")
-    name = f"lpt{os.getpid()}"  # nobody else's
+    name = f"lpt{os.getpid()}"  # a name that no other process has
     link = os.path.join(directory, name)
     os.symlink(os.path.realpath(sys.executable), link)
     stranger, before = Talker(), Talker(link)

@@ -133,7 +133,7 @@ class Clients:
         return run("nsenter", "-t", str(pid), "-n", *command)
 
     def connect(self, number, server):
-        """A link to a server; its address."""
+        """A link to a server; returns its address."""
         link, own = f"s{number}", self.process.pid
         try:
             self.inside(own, "ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(server.process.pid))

@@ -15,7 +15,7 @@ from tap import Skip, check
 
 CHURN = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/trace_churn")
 N = 100000
-# As docs/reliability.md has it. Less than half of it was seen.
+# As in docs/reliability.md. Measurements showed less than half of it.
 CEILING_KIB = 256 << 10
 PATIENCE = 120
 BPF_CALL = {"x86_64": 321, "aarch64": 280}.get(platform.machine())
@@ -84,7 +84,7 @@ class Churn:
     """The program that does it, traced, when it is done and still there."""
 
     def __init__(self, directory, what, n, *options, backend="bpf"):
-        # A loopback of its own, to keep a hundred thousand connections away from this machine.
+        # A separate loopback interface, to keep a hundred thousand connections away from this machine.
         self.process = subprocess.Popen(
             ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", LIMPET, "trace",
              "syscalls", "--backend", backend, "--json", "-n", "obs", *options, "-o",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The events that both backends deliver for a program that makes every kind of call, against what it did."""
+"""The events that both backends deliver for a program that makes every kind of call, compared with what it did."""
 import json
 import os
 import signal

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limpet trace syscalls: calls that are easy to misunderstand, what belongs to a command and what does not, and the
-permissions that tracing needs."""
+"""limpet trace syscalls: calls that are easy to misunderstand, which calls belong to a command, and the permissions
+that tracing needs."""
 import csv
 import io
 import json
@@ -26,7 +26,7 @@ for _ in range(3):
     time.sleep(0.2)
 """
 
-# Slashes count like everything else, so any path can be as long as it likes.
+# Redundant slashes count, too, so a path can be made as long as necessary.
 LONG_PATHS = """
 import os, sys
 os.chdir(sys.argv[1])
@@ -85,7 +85,7 @@ def trace(directory, backend, mode, *command):
 
 
 def test_signal_handlers(directory):
-    """the end of a signal's handler has no result and fails never"""
+    """the end of a signal handler has no result and never fails"""
     for backend, mode in MODES:
         path, _ = trace(directory, backend, mode, PYTHON, "-c", INTERRUPTED)
         where = f"{backend} {mode}: "
@@ -99,7 +99,7 @@ def test_signal_handlers(directory):
 
 
 def test_long_paths(directory):
-    """paths are marked as cut only if they are"""
+    """paths are marked as cut only if they were cut"""
     program = shutil.which("true")
     for backend in {b for b, m in MODES if m == "--records"}:
         path, _ = trace(directory, backend, "--records", PYTHON, "-c", LONG_PATHS, directory,
@@ -130,7 +130,7 @@ def test_no_files(directory):
 
 
 def test_first_call(directory):
-    """a command's first call is the execve that makes it, also if it had to be looked for"""
+    """a command's first call is the execve that starts it, even if the program had to be searched in $PATH"""
     counts = {}
     for backend, mode in MODES:
         path, told = trace(directory, backend, mode, "true")

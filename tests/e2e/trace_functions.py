@@ -40,7 +40,7 @@ class Probed:
         self.reader.start()
 
     def read(self):
-        """Its messages, as they come."""
+        """Its messages, as they are printed."""
         for line in self.process.stderr:
             self.lines.append(line)
             if "counting" in line:
@@ -90,7 +90,7 @@ def test_counts(directory):
 
 
 def test_times(directory):
-    """time is a function's own, waiting included"""
+    """the time of a function is its own, including waiting"""
     root()
     server = Server(build(directory), directory)
     with Probed(directory, server, "--functions", "sleeper", "--functions", "caller") as probed:
@@ -213,7 +213,7 @@ def packets(directory):
 
 
 def test_own_network(directory):
-    """what the kernel does for one network namespace is counted apart from all others"""
+    """calls in the kernel for one network namespace are counted separately from all others"""
     root()
     senders, recorders, sent = {}, [], {"s1": 30, "s2": 70}
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sampling the machine: functions of all kinds of executables have their names, as often as they are busy, with both
-samplers; and the messages if sampling is impossible."""
+"""Sampling the machine: functions of all kinds of executables have their names and are found as often as they are busy,
+with both samplers; and the messages if sampling is impossible."""
 import csv
 import glob
 import hashlib
@@ -24,7 +24,7 @@ OF_ALL = {"capture_output": True, "text": True, "check": True}
 
 
 def compiled(directory, name, *flags):
-    """A busy program, linked with these flags; each has a build-id of its own."""
+    """A busy program, linked with these flags; each has another build-id."""
     code = "-fno-pie" if "-no-pie" in flags else "-fPIE"
     part = os.path.join(directory, f"busy{code}.o")
     path = os.path.join(directory, name)
@@ -36,7 +36,7 @@ def compiled(directory, name, *flags):
 
 
 def with_debugdata(path):
-    """Strip a program, and put the symbols of its functions into a section of their own, packed."""
+    """Strip a program, and put the symbols of its functions into a packed section."""
     subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], **OF_ALL)
     subprocess.run(["objcopy", "-S", "--remove-section", ".gnu_debuglink", "--strip-debug",
                     "--keep-symbol=busy_once", "--keep-symbol=busy_thrice", path + ".debug",
@@ -46,8 +46,8 @@ def with_debugdata(path):
     subprocess.run(["objcopy", "--add-section", f".gnu_debugdata={path}.mini.xz", path], **OF_ALL)
 
 
-# What the functions of busy.c are called in other languages, and what is to be made of that: C++, and Rust by its
-# new and its old scheme.
+# The names of busy.c's functions in other languages, and their readable forms: C++, and Rust with its new and its old
+# scheme.
 NAMES = {"cplusplus": {"busy_once": ("_ZN6server4readEPKci", "server::read(char_const*,int)"),
                        "busy_thrice": ("_ZN6server5writeEv", "server::write()")},
          "rust": {"busy_once": ("_ZN7storage4disk4read17h0123456789abcdefE", "storage::disk::read"),
@@ -102,7 +102,7 @@ class Busy:
 
 
 class Samples:
-    """limpet trace samples, from its beginning to its end. What it says first it says when it samples."""
+    """limpet trace samples, from beginning to end. Its first message means that it samples."""
 
     def __init__(self, directory, *options):
         self.path = os.path.join(directory, "samples.lpa")
@@ -162,10 +162,10 @@ def check_shares(functions, program, image=None, names=("busy_once", "busy_thric
     once, thrice = (mine.get((image or program, name), 0) for name in names)
     total = sum(mine.values())
     check(thrice and once, f"{program}: {mine}")
-    # 300 samples spread by 0.025; there is a lot of room for a machine that is busy otherwise.
+    # 300 samples have a standard deviation of 0.025; the limit is far wider, for machines with other load.
     check(abs(thrice / (thrice + once) - 0.75) < 0.15, f"{program}: {thrice} and {once}")
     check(thrice + once > 0.5 * total, f"{program}: {mine}")
-    # It used this much CPU time; a virtual machine's clock may tick less often than it should.
+    # It used this much CPU time; the clock of a virtual machine may tick less often than it should.
     check(total > 0.2 * HZ * CPU_MS / 1000, f"{program}: {total} samples only")
 
 
@@ -191,14 +191,14 @@ def begin(directory):
 
 
 def change_files(directory):
-    """The file of one program is deleted, and that of another one is replaced."""
+    """Delete the file of one program, and replace that of another one."""
     os.unlink(os.path.join(directory, "deleted"))
     other = compiled(directory, "other", "-no-pie")
     os.rename(other, os.path.join(directory, "replaced"))
 
 
 def run_busy(directory, *options):
-    """Be busy in all ways while samples are taken; what was found."""
+    """Be busy in all ways while samples are taken; returns the samples."""
     busy, samples = begin(directory), None
     try:
         for program in busy.values():
@@ -252,7 +252,7 @@ def test_ring(directory):
 
 
 def test_ended(directory):
-    """programs that begin and end between two looks are known"""
+    """programs that begin and end between two readings are known"""
     need_root()
     need_bpf()
     path = compiled(directory, "shortlived")
@@ -270,14 +270,14 @@ def test_ended(directory):
 
 
 def known_share(samples, program):
-    """How much of what a program did is in functions of it that are known."""
+    """The share of a program's samples that are in known functions of it."""
     mine = {key: n for key, n in of_program(samples.functions(), program).items() if key[0] not in ("kernel", "unknown")
             and not key[0].endswith(".ko")}
     return sum(n for (image, function), n in mine.items() if image == program and function.startswith("busy_")), mine
 
 
 def test_storm(directory):
-    """programs that are named by relative paths, or in a mount namespace of their own, and have ended"""
+    """programs that have ended and were started by relative paths, or in a separate mount namespace, are named"""
     need_root()
     need_bpf()
     inside = os.path.join(directory, "inside")
@@ -293,7 +293,7 @@ def test_storm(directory):
         hide = f"mount -t tmpfs none {inside} && mv {path} {inside} && "
         shells.append(subprocess.Popen(["unshare", "-m", "sh", "-c", hide + script.format(f"{inside}/enclosed", "/dev/null")],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-        for shell in shells:  # they have done their work when they repeat what they are told
+        for shell in shells:  # they have done their work when they repeat their input
             shell.stdin.write("done\n")
             shell.stdin.flush()
             check(shell.stdout.readline() == "done\n", f"{shell.args}")
@@ -329,7 +329,7 @@ int main(int n, char **args)
 
 
 def test_reloaded(directory):
-    """a library that is loaded where another one was is not mistaken for it"""
+    """a library that is loaded where another one was is not mistaken for that one"""
     need_root()
     need_bpf()
     source, pairs = os.path.join(directory, "spin.c"), []
@@ -355,12 +355,12 @@ def test_reloaded(directory):
         raise Skip("the second library was loaded elsewhere")
     mine = of_program(samples.functions(), "reloads")
     first, second = mine.get(("first.so", "first"), 0), mine.get(("second.so", "second"), 0)
-    # An interval, and what is remembered of a page, is a second each; of four.
+    # The interval, and the time for which pages are remembered, are one second each; the test takes four.
     check(second > 0.3 * (first + second) > 0, f"{mine}")
 
 
 def test_namespace(directory):
-    """a program whose file is in a mount namespace of its own"""
+    """a program with its file in a separate mount namespace"""
     need_root()
     path = compiled(directory, "contained")
     hidden = os.path.join(directory, "hidden")
@@ -386,7 +386,7 @@ def test_namespace(directory):
 
 
 def test_jit(directory):
-    """what a program compiles itself is known by the map that it writes"""
+    """code that a program compiles itself is known by the map that it writes"""
     need_root()
     if platform.machine() != "x86_64":
         raise Skip("the program's code is for x86_64")
@@ -409,7 +409,7 @@ def test_jit(directory):
 
 
 def test_closing(directory):
-    """the closing summary, and the archive with what was taken in all"""
+    """the closing summary, and the archive with the totals"""
     need_root()
     path = os.path.join(directory, "x.lpa")
     told = json.loads(good("trace", "samples", "-d", "1s", "-i", "1s", "-o", path, "-n", "here",
@@ -460,7 +460,7 @@ def test_show(directory):
 def test_record(directory):
     """record --collect profile, with other collectors and alone"""
     need_root()
-    busy = Busy(compiled(directory, "busy"), "600000")  # so that there is something to be found
+    busy = Busy(compiled(directory, "busy"), "600000")  # so that there is something to find
     try:
         busy.expect("ready")
         busy.go()
@@ -505,7 +505,7 @@ def test_processes(directory):
 
 
 def test_kernel_process(directory):
-    """and so are those that are busy in the kernel only, with both samplers"""
+    """and so are programs that are busy only in the kernel, with both samplers"""
     need_root()
     for sampler in ("bpf", "ring"):
         if sampler == "bpf":
@@ -541,7 +541,7 @@ def test_without_bpf(directory):
     need_root()
     need_bpf()
     path = os.path.join(directory, "x.lpa")
-    # Root that may sample, and may not load programs.
+    # Root that may sample, but may not load programs.
     done = subprocess.run(["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps",
                            "-bpf,-sys_admin", LIMPET, "trace", "samples", "-d", "1s", "-i", "1s", "-o",
                            path], capture_output=True, text=True, check=False)

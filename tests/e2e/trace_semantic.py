@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Errors, crashes and hangs in real traces: a small server and its client, each in a network
-namespace of its own, are traced while something goes wrong, and limpet names the server."""
+"""Errors, crashes and hangs in real traces: a small server and its client, each in a separate network namespace, are
+traced while something goes wrong, and limpet names the server."""
 import contextlib
 import json
 import os
@@ -14,7 +14,7 @@ import time
 from program import LIMPET, good, limpet, run_tests, tests_of
 from tap import Skip, check, run
 
-# Answers each line with "0", or with the errno of what it tried to do for it.
+# Answers each line with "0", or with the errno of the operation that it tried for it.
 SERVER = r"""
 import mmap, os, resource, signal, socket, sys
 address, mode, directory = sys.argv[1:]
@@ -58,8 +58,8 @@ for n, line in enumerate(c):
     c.flush()
 """
 
-# Asks all the time, and says so when it has asked often or nobody answers any more. What it is told
-# to have gone wrong, its own calls fail with, as those of a program on a mounted file system would.
+# Sends requests all the time, and reports when it has sent many or when nobody answers any more. Its own calls fail
+# with the errors that the server returns, as those of a program on a mounted file system would.
 CLIENT = r"""
 import errno, os, resource, socket, sys, time
 address = sys.argv[1]
@@ -124,7 +124,7 @@ def netns(host):
 
 @contextlib.contextmanager
 def network():
-    """Two namespaces with a wire between them."""
+    """Two namespaces, connected by a cable."""
     try:
         for host in HOSTS:
             run("ip", "netns", "add", netns(host))
@@ -150,12 +150,12 @@ def small_file_system(directory, size):
         run("umount", "-l", directory)
 
 
-PLACES = {}  # hosts that are another one's machine, too
+PLACES = {}  # hosts that are on the machine of another host
 
 
 @contextlib.contextmanager
 def one_machine():
-    """Server and client on one machine, which talk over its loopback interface."""
+    """Server and client on one machine, connected through its loopback interface."""
     PLACES["cli"] = "srv"
     try:
         yield "127.0.0.1"
@@ -200,7 +200,7 @@ class Trace:
         self.process = inside(host, LIMPET, "trace", "syscalls", "-q", "-n", host, "-p", str(pid),
                               mode, "--stuck", "1s", "--flush", "1s", "-o", self.path,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        # The file is made, then the tracer is attached, then there is a sample every second.
+        # First the file is created, then the tracer is attached, then there is a sample every second.
         sizes, deadline = set(), time.monotonic() + 60
         while len(sizes) < 3:
             if self.process.poll() is not None:
@@ -245,7 +245,7 @@ def experiment(directory, mode, fault, seconds, storage=None, then=None, address
 
 
 def diagnose(out, *options):
-    """The suspects, each of which is in the text and in the HTML, too."""
+    """The suspects, each of which is in the text and in the HTML report, too."""
     ran = limpet("diagnose", "-q", out, "--json", *options)
     verdict = json.loads(ran.out)
     suspects = verdict["suspects"]

@@ -11,8 +11,8 @@ BUILD = os.environ.get("BUILD", "build")
 STRESS = os.path.join(BUILD, "tests/trace/stress")
 DUMP = os.path.join(BUILD, "tests/trace/dump_log")
 THREADS, DESCRIPTORS = 200, 100000
-# The kernel side keeps the state of threads in an array of 8192 places, by the address of their stacks:
-# some of so many find theirs taken, and are kept elsewhere.
+# The kernel side keeps the states of threads in an array of 8192 places, indexed by the addresses of their stacks: with
+# so many threads, some find their place taken, and are kept elsewhere.
 MANY_THREADS = 9000
 KINDS = ("openat", "dup", "eventfd2", "socket", "pwrite64", "close")
 

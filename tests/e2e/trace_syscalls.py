@@ -21,7 +21,7 @@ MODES = [(b, m) for b in BACKENDS for m in ("--records", "--summary")]
 
 
 def until(condition, seconds=60):
-    """Wait until it is so."""
+    """Wait until the condition is true."""
     deadline = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < deadline, f"it is not so after {seconds} s")
@@ -29,25 +29,25 @@ def until(condition, seconds=60):
 
 
 def state_of(pid):
-    """R, S, T ... as the kernel says it."""
+    """R, S, T ... as the kernel reports it."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
         return stat.read().rpartition(")")[2].split()[0]
 
 
 class Work:
-    """A program of known calls that waits at its gates."""
+    """A program with known calls that waits at its gates."""
 
     def __init__(self, *args, program=WORK):
         self.process = subprocess.Popen([program, *map(str, args)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
-        atexit.register(self.process.kill)  # of what a failed test left
+        atexit.register(self.process.kill)  # left by a failed test
         self.ready = self.process.stdout.readline().split()
         assert self.ready[0] == "ready", self.ready
         self.pid = self.process.pid
         self.at_gate()
 
     def at_gate(self):
-        """It has printed something and waits, so the call that printed it is over."""
+        """It has printed something and waits, so the call that printed it has ended."""
         until(lambda: state_of(self.pid) == "S")
 
     def go(self):
@@ -78,7 +78,7 @@ class Trace:
               if self.process.poll() is not None else line)
 
     def first_line(self):
-        """Of what it says; the rest is left for communicate(), which knows nothing of buffers."""
+        """Lines of its output; the rest is left for communicate(), which does not know about buffers."""
         line = b""
         while not line.endswith(b"\n"):
             byte = os.read(self.process.stderr.fileno(), 1)
@@ -124,7 +124,7 @@ def trace_files(directory, name, *args):
 
 
 def test_files(directory):
-    """reads, writes and failures of files are counted, whoever counts"""
+    """reads, writes and failures of files are counted, whichever side counts"""
     check(MODES, "no backend works here")
     calls = set()
     for backend, mode in MODES:
@@ -139,8 +139,8 @@ def test_files(directory):
         check(got["errors"] == 4, where + str(got))
         check(got["lost"] == 0 and told["lost"] == 0, where + str(got))
         counts = raw(path)
-        # The program is in a read when it is attached to. Whether ptrace sees its end is a matter
-        # of whether that comes before the thread could be stopped.
+        # The program is in a read when it is attached to. Whether ptrace sees the end of that read depends on whether
+        # the thread could be stopped before.
         gate = sum(value for (name, column), value in counts.items()
                    if name.endswith(":pipe-read") and column == "n")
         check(gate == 1 or (gate == 0 and backend == "ptrace"), where + str(counts))
@@ -221,7 +221,7 @@ def tracer_of(pid):
 
 def test_targets(directory):
     """by name: existing processes and later ones"""
-    name = f"lpw{os.getpid()}"  # nobody else's
+    name = f"lpw{os.getpid()}"  # a name that no other process has
     program = os.path.join(directory, name)
     os.symlink(os.path.realpath(WORK), program)
     for backend in BACKENDS:
@@ -229,7 +229,7 @@ def test_targets(directory):
         first = Work("files", directory, PIECES, program=program)
         trace = Trace(path, "--comm", name, "--backend", backend, "--records")
         second = Work("files", directory, PIECES, program=program)
-        if backend == "ptrace":  # which looks for names now and then only
+        if backend == "ptrace":  # which looks for names only from time to time
             until(lambda pid=second.pid: tracer_of(pid))
             time.sleep(0.5)  # attached; a moment later its calls are seen
         for work in (first, second):
@@ -270,7 +270,7 @@ class Busy:
 
 
 def test_disguise(directory):
-    """by name: those that only call themselves so are named, and left alone"""
+    """by name: processes that only call themselves so are reported, and not traced"""
     name = f"lpd{os.getpid()}"
     program = os.path.join(directory, name)
     os.symlink(os.path.realpath(sys.executable), program)
@@ -279,7 +279,7 @@ def test_disguise(directory):
         trace = Trace(os.path.join(directory, f"liar-{backend}.lpa"), "--comm", name, "--backend",
                       backend, "--summary")
         late = Busy(sys.executable, name)
-        time.sleep(1.5)  # longer than ptrace takes to look again; what is wrong shows, or does not
+        time.sleep(1.5)  # longer than ptrace takes to look again, so errors have time to appear
         told = trace.stop()
         for process in (real, early, late):
             process.end()
@@ -339,7 +339,7 @@ def test_users(directory):
 
 
 def run_briefly(program, source, targets):
-    """A process for each target that copies the source there and is over at once; their ids."""
+    """For each target, a process that copies the source there and ends immediately; their ids."""
     pids = []
     for target in targets:
         work = subprocess.Popen([program, "if=" + source, "of=" + target, "bs=64K", "status=none"],
@@ -534,7 +534,7 @@ def test_modes(directory):
 
 
 def test_errors(directory):
-    """bad wishes are refused with one sentence"""
+    """invalid requests are refused with one sentence"""
     trace = ("trace", "syscalls")
     bad(2, "nothing to trace", *trace)
     bad(2, "not the id of a process", *trace, "-p", "abc")

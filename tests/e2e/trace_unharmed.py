@@ -48,7 +48,7 @@ def programs_of(pid):
 
 
 class Busy:
-    """A process with many threads that count their rounds, and calls that went wrong."""
+    """A process with many threads that count their rounds, and failed calls."""
 
     def __init__(self, directory):
         self.file = os.path.join(directory, "counts")
@@ -88,7 +88,7 @@ class Busy:
         self.goes_on()
         tap.check(self.process.poll() is None, "the process ended")
         wrong, interrupted = self.counts()[:2]
-        # When limpet is killed, calls that are about to begin then may be interrupted.
+        # When limpet is killed, calls that are about to begin may be interrupted.
         tap.check(wrong == (interrupted if killed else 0),
                   f"{wrong} calls of the process went wrong, {interrupted} of them with EINTR")
 
@@ -107,7 +107,7 @@ def usable(backend, directory):
 
 
 def start(backend, directory, number, busy, mode):
-    """A limpet that traces the process, when it does."""
+    """A running limpet that traces the process."""
     tracer = subprocess.Popen(
         [program.LIMPET, "trace", "syscalls", "--backend", backend, mode, "-q", "-o",
          os.path.join(directory, f"{backend}{number}.lpa"), "-p", str(busy.pid)],
@@ -123,7 +123,7 @@ def start(backend, directory, number, busy, mode):
 
 
 def check(directory, backend, mode, end):
-    """Attach and detach several times; `end` ends limpet in one way or another."""
+    """Attach and detach several times; `end` ends limpet in one of several ways."""
     usable(backend, directory)
     busy = Busy(directory)
     try:

@@ -23,7 +23,7 @@ def absent(verdict):
 
 
 def check_nobody(what, *data):
-    """Nobody is accused."""
+    """No component is accused."""
     code, verdict = diagnose(*data)
     check(code == 0 and not verdict["suspects"], f"{what}: accused are {accused(verdict)}")
 

@@ -23,7 +23,7 @@ def varint_read(data, at):
 
 
 def pack(data):
-    """Compressed by nothing: literals only, which is good snappy."""
+    """Compressed with literals only, which is valid snappy."""
     out = bytearray(varint(len(data)))
     for i in range(0, len(data), 60):
         piece = data[i:i + 60]

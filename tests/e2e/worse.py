@@ -65,7 +65,7 @@ def test_kept(directory):
 
 
 def test_straggler(directory):
-    """one of twelve that needs 510 s where its peers need 12 is slow"""
+    """one of twelve that needs 510 s when its peers need 12 s is slow"""
     def job(t, server, rng):
         if server == 7:
             return {"write_bytes": 2400e6 / 510 * rng.lognormvariate(0, .1) * (120 <= t < 630)}
@@ -74,7 +74,7 @@ def test_straggler(directory):
     _, verdict = diagnose(path)
     check(accused(verdict) == {"s7/disk:sda": "disk-busy"}, accused(verdict))
     check("worked on alone" in verdict["suspects"][0]["evidence"][0], verdict["suspects"][0]["evidence"])
-    # With more of the job it only works harder.
+    # With a larger share of the job it only has more work.
     def more(t, server, rng):
         return {"write_bytes": 200e6 * rng.lognormvariate(0, .1) * (120 <= t < (630 if server == 7 else 132))}
     _, verdict = diagnose(write(directory + "/more.csv", more, 900))
@@ -96,7 +96,7 @@ def test_directions(directory):
 
 
 def test_events(directory):
-    """events are held or rated by limpet: a few a minute, of which one server has three times as many"""
+    """events are held or rated by limpet: a few per minute, and one server has three times as many"""
     rng, path = random.Random(5), directory + "/events.csv"
     rows = []
     for server in range(8):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs that are designed to be expensive are not: memory follows their size (bench/worst_cases.py, with small
+"""Inputs that are designed to be expensive are not: memory use follows their size (bench/worst_cases.py, with small
 inputs)."""
 import os
 import subprocess

@@ -1,14 +1,14 @@
-/* Archives that are sound and mean harm: the file is written by limpet from what the input says,
- * with good frames and checksums, and then everything is done with it that an operator does: it is
- * read, diagnosed, and the verdict is reported in every form. What fuzz_archive has to find its way
- * to through the bytes of a file is where this target begins.
+/* Valid but malicious archives: limpet writes the file from the input, with correct frames and
+ * checksums, and then does with it everything that an operator does: it reads it, diagnoses it, and
+ * reports the verdict in every form. fuzz_archive would have to find such files through their
+ * bytes; this target begins with them.
  *
  *     u8  the nominal interval, one of a table
- *     u8  how many components (2 to 9), and their kind in bit 7
+ *     u8  number of components (2 to 9), and their kind in bit 7
  *     for each a name: u8 length (0 to 15), bytes
- *     then samples: u8 what time does, and a byte for the value of each component
+ *     then samples: u8 the change of the time, and a byte for the value of each component
  *
- * Bytes stand for small numbers, or for one of the worst.
+ * A byte represents a small number, or one of the worst values.
  */
 #include "fuzz.h"
 
@@ -42,7 +42,7 @@ static const int64_t leaps[] = {0, -1000000, 1, INT64_C(3600000000), -INT64_C(86
 	INT64_C(31536000000000), INT64_MAX, INT64_MIN, -START_US, 600000000, INT64_C(1) << 60,
 	999999};
 
-/* The last twelve bytes are the worst values. */
+/* The last twelve byte values select the worst values. */
 #define WORST 244
 
 static const struct lp_column real_columns[] = {
@@ -65,7 +65,7 @@ static void must(bool good)
 		abort();
 }
 
-/* Components with the names that the input has; false: it has two that are the same. */
+/* Components with the names in the input; false: two of them are the same. */
 static bool components_add(struct content *c, struct cursor *in)
 {
 	struct lp_err err = {0};
@@ -91,7 +91,7 @@ static void value_set(struct content *c, struct lp_batch_kind *k, uint32_t i, ui
 {
 	size_t cell = (size_t)c->rows[i] * c->batch->cap_samples + c->batch->n_samples - 1;
 
-	if (byte == WORST - 1) /* it is not there */
+	if (byte == WORST - 1) /* it is absent */
 		return;
 	k->state[cell] = byte == WORST - 2 ? LP_PRESENT | LP_FRESH : LP_PRESENT;
 	for (uint32_t col = 0; col < k->n_columns; col++) {
@@ -155,7 +155,7 @@ static void report(const struct lp_verdict *v)
 	verdict_print_hourly(out, v, 0);
 	verdict_print_hourly_json(out, v, 0);
 	must(fclose(out) == 0);
-	must(size < 16 << 20); /* a page of a few components is not longer */
+	must(size < 16 << 20); /* a page of a few components is not longer than this */
 	free(text);
 }
 

@@ -1,5 +1,5 @@
-/* What a server sends: the words of its request, a line each, and a body of frames. What is taken
- * is read again as an archive, and must be whole.
+/* A request of a server: its words, one per line, and a body of frames. Accepted data is read again
+ * as an archive, and must be complete.
  *
  *     OBSERVER/FILE
  *     FROM
@@ -64,7 +64,7 @@ static void begin(void)
 	atexit(at_end);
 }
 
-/* A line of the input, as a text that is freed. */
+/* A line of the input, as a text that the caller frees. */
 static char *line_take(const uint8_t **p, const uint8_t *end)
 {
 	const uint8_t *nl = memchr(*p, '\n', (size_t)(end - *p));
@@ -74,7 +74,7 @@ static char *line_take(const uint8_t **p, const uint8_t *end)
 	return text;
 }
 
-/* What was taken is an archive with as many frames, none of them damaged. */
+/* Accepted data is an archive with the same number of frames, none of them damaged. */
 static void look(const struct ingest_put *put, const struct ingest_place *place)
 {
 	struct lp_archive_report report;
@@ -98,7 +98,7 @@ static void send(const struct ingest_put *put)
 		abort();
 	if (no == INGEST_FINE && put->size) {
 		look(put, &place);
-		/* It is not taken twice. */
+		/* It is not accepted twice. */
 		if (ingest_put(collector, put, &place, &err) != INGEST_REPLAY)
 			abort();
 	}
