@@ -35,7 +35,7 @@ bool calls_reserve(const void *start, size_t size);
 /* The number of any function; false: it cannot be counted. */
 bool calls_find(uintptr_t function, uint32_t *ret);
 
-/* In the child of a fork(): nobody finishes what other threads began. */
+/* In the child of a fork(): no thread finishes the work that other threads began. */
 void calls_functions_after_fork(void);
 
 /* Forget the functions in a range of memory, which are unloaded. */

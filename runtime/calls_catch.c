@@ -5,7 +5,7 @@
 void *__real___cxa_begin_catch(void *exception);
 WRAPPED void *__wrap___cxa_begin_catch(void *exception);
 
-/* Called by the function that goes on. */
+/* Called by the function that continues. */
 void *__wrap___cxa_begin_catch(void *exception)
 {
 	limpet_calls_left_1(calls_callers_sp());

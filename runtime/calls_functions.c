@@ -118,7 +118,7 @@ bool calls_find(uintptr_t function, uint32_t *ret)
 	return add(function, ret);
 }
 
-/* Otherwise the child would wait for their numbers in vain. */
+/* Otherwise the child would wait for numbers that no thread assigns. */
 void calls_functions_after_fork(void)
 {
 	if (giving || !n_giving)

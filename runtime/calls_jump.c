@@ -22,7 +22,7 @@ static uintptr_t target_sp(const struct __jmp_buf_tag *buf)
 }
 #endif
 
-/* A signal handler on a stack of its own is left for the stack that it interrupted. */
+/* A signal handler on a separate stack is left for the stack that it interrupted. */
 static void leave_signal_stack(uintptr_t sp)
 {
 	stack_t alone;

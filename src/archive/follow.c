@@ -596,7 +596,7 @@ static bool is_timed(const struct frame *frame)
 	return frame->type == FRAME_DATA || is_apart(frame);
 }
 
-/* Frames that are looked at to find the newest. */
+/* The number of frames that are examined to find the newest. */
 #define NEWEST_FRAMES_MAX 4096
 
 int64_t follow_newest_us(const struct follow *f)

@@ -60,7 +60,7 @@ int functions_choose(
 		costs, c->n, few || c->call_ns <= 0 ? 0 : budget * 1e9 / c->call_ns);
 	for (size_t i = 0; i < c->n; i++) {
 		struct function_cost *f = &c->items[costs[i].at];
-		/* Nobody knows how often it is called. */
+		/* The rate of its calls is unknown. */
 		bool unknown = f->off && f->calls <= 0;
 
 		f->off = costs[i].off || (!f->telling && (few || unknown));

@@ -16,7 +16,7 @@ struct method_options {
 	int64_t downsample_us; /* 0: not given */
 };
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses. */
 #define METHOD_OPTIONS(type)                                                                       \
 	{"method", 0, OPTION_STRING, offsetof(type, method.method), "NAME",                        \
 		"how to measure the distance of two components: kl, cdf, median, thresh or "       \

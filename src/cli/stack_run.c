@@ -136,7 +136,7 @@ static int status_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Tell the layers below whether the program has ended. */
+/* Report to the layers below whether the program has ended. */
 static bool program_ended(const void *ctx)
 {
 	struct spans_run *const *run = ctx;

@@ -103,7 +103,7 @@ int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err);
 /* The directory of all labs. An error if $LIMPET_LAB_DIR is set but invalid. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
-/* -EINVAL, with the file systems that there are and the one that was probably meant. */
+/* -EINVAL, with the names of all file systems, and the one that was probably meant. */
 int lab_fs_unknown(const char *name, struct lp_err *err);
 
 /* Can the disk of a server have this size? -EINVAL if not. */

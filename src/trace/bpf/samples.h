@@ -28,7 +28,7 @@ struct samples_value {
 	uint64_t offset; /* in the file with this build-id */
 	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
 	uint32_t has_build_id;
-	uint32_t pid; /* of the first of these samples, also if the key has none */
+	uint32_t pid; /* of the first of these samples, even if the key has none */
 	uint32_t zero;
 };
 
