@@ -315,6 +315,39 @@ static void test_unseen(void **state)
 	assert_true(graph.unseen > 0 && graph.unseen < CALLS * THREADS * 3);
 }
 
+/* A request of a server, and the call for it on a file. */
+static void make_served(int64_t start_ns, uint64_t request_key, uint64_t call_key, uint64_t inode)
+{
+	struct span s = a_span("server", start_ns, start_ns + 600, 0);
+
+	s.connection = 5;
+	s.key = request_key;
+	range(&s, 0, 4096);
+	make("s1", s);
+	s = a_span("storage", start_ns + 100, start_ns + 200, 0);
+	s.key = call_key;
+	s.device = 8;
+	s.inode = inode;
+	range(&s, 0, 4096);
+	make("s1", s);
+}
+
+/* A call for a file whose key only a later call shows; but not if the number of the file was used
+ * again for another one. */
+static void test_named_later(void **state)
+{
+	for (int again = 0; again < 2; again++) {
+		make_served(1000, 9, 0, 50);
+		make_served(3000, 9, 9, 50);
+		if (again)
+			make_served(5000, 10, 10, 50);
+		make_served(7000, 11, 0, 51); /* nothing shows this one */
+		join(0);
+		assert_int_equal(graph.unjoined[STACK_STORAGE].spans, 1 + again);
+		release(state);
+	}
+}
+
 /* Two requests that cannot be distinguished: neither is taken. */
 static void test_ambiguous(void **state)
 {
@@ -506,6 +539,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_clocks, release),
 		cmocka_unit_test_teardown(test_renumbered, release),
 		cmocka_unit_test_teardown(test_unseen, release),
+		cmocka_unit_test_teardown(test_named_later, release),
 		cmocka_unit_test_teardown(test_ambiguous, release),
 		cmocka_unit_test_teardown(test_pages, release),
 		cmocka_unit_test_teardown(test_block_thread, release),
