@@ -216,8 +216,13 @@ def test_bounds(directory):
         raise Skip("changing the root and the user takes root")
     check(bounds(place, "root")[0] == [600, 600], "another root")
     check(bounds(place, "user")[0] == [600, 600], "another user")
-    check(bounds(place, "none", command=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])[0] ==
-          [600, 600], "all of the program as another user")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    # Who cannot read the library cannot load it, for instance in a clone in a directory of mktemp.
+    library = os.path.join(os.environ["BUILD"], "runtime/liblimpet-stack.so")
+    if subprocess.run([*nobody, "test", "-r", library], check=False).returncode == 0:
+        check(bounds(place, "none", command=nobody)[0] == [600, 600], "all of the program as another user")
+    else:
+        print(f"# {library} is not readable for other users: not tried")
 
 
 def test_limits(directory):

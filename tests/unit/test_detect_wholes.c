@@ -101,9 +101,12 @@ static void rig_release(struct wholes_rig *r)
 	free(r->found.items);
 	for (uint32_t i = 0; i < MEMBERS; i++)
 		lp_identity_unref(r->components[i]);
-	for (uint32_t i = 0; i < r->v.n_notes; i++)
+	for (uint32_t i = 0; i < r->v.n_notes; i++) {
 		free(r->v.notes[i]);
+		free(r->v.hints[i]);
+	}
 	free(r->v.notes);
+	free(r->v.hints);
 	for (uint32_t i = 0; i < r->v.n_unknown; i++)
 		free(r->v.unknown[i]);
 	free(r->v.unknown);
